@@ -1,0 +1,440 @@
+"""Every refusal and its wording: what was given, what is needed, the way out. And `require` for optional tools."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+FEWEST_ROWS = 20  # a tenth of fewer rows than this cannot judge anything
+
+
+def require(name: str, extra: str) -> ModuleType:
+    """Import an optional tool, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as missing:
+        raise ImportError(f"{name} is not installed; run: pip install 'lexplain[{extra}]'") from missing
+
+
+def one_of(name: str, choices: Sequence[str], what: str) -> str:
+    """Refuse a name that is not on the menu."""
+    if name not in choices:
+        raise ValueError(f"{name!r} is no {what}; choose one of: {', '.join(sorted(choices))}")
+    return name
+
+
+def readable(path: Path) -> Path:
+    """Refuse a file that is not there."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no file at {path}; check the path")
+    return path
+
+
+def explanation_fits(scores: Tensor, mask: Tensor, names: Sequence[str]) -> None:
+    """Refuse an explanation whose parts differ in shape."""
+    if scores.ndim != 2 or scores.shape != mask.shape or scores.shape[1] != len(names):
+        raise ValueError(
+            f"scores of shape {tuple(scores.shape)}, a mask of shape {tuple(mask.shape)} and {len(names)} feature names "
+            "do not fit; scores and mask must both be (rows, features)"
+        )
+
+
+def explanation_record(text: str) -> dict[str, Any]:
+    """Refuse text that is not one of our explanations."""
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as broken:
+        raise ValueError(f"this is not JSON ({broken}); give what Explanation.to_json wrote") from None
+    if not isinstance(record, dict) or record.get("format") != "lexplain.explanation/1":
+        raise ValueError("this JSON is no lexplain explanation (format lexplain.explanation/1); give what Explanation.to_json wrote")
+    return record
+
+
+def finite_numbers(X: Any) -> np.ndarray:
+    """Return a table as a float32 array; refuse strings, NaN, infinity and other shapes, naming the column."""
+    names = [str(c) for c in X.columns] if isinstance(X, pd.DataFrame) else None
+    if isinstance(X, pd.DataFrame):
+        bad = [str(c) for c in X.columns if not (pd.api.types.is_numeric_dtype(X[c]) or pd.api.types.is_bool_dtype(X[c]))]
+        if bad:
+            raise ValueError(f"could not convert string to float: columns {bad} hold text, but numbers are needed; encode them first")
+    if hasattr(X, "toarray"):
+        raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
+    raw = np.asarray(X)
+    if np.iscomplexobj(raw):
+        raise ValueError("Complex data not supported: numbers must be real")
+    try:
+        values = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError) as broken:
+        raise type(broken)(f"{broken}: every column must hold numbers; encode text first") from None
+    if values.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {values.ndim}D array instead: X has shape {values.shape}, but (rows, columns) is needed. "
+            "Reshape your data with X.reshape(-1, 1) if it has one column, or X.reshape(1, -1) if it is one row"
+        )
+    if values.shape[0] == 0 or values.shape[1] == 0:
+        raise ValueError(
+            f"Found array with {values.shape[0]} sample(s) and {values.shape[1]} feature(s) (shape={values.shape}) "
+            "while a minimum of 1 is required."
+        )
+    with np.errstate(over="ignore"):
+        cast = values.astype(np.float32)
+    wrong = ~np.isfinite(cast)
+    if wrong.any():
+        row, column = (int(i[0]) for i in np.nonzero(wrong))
+        label = names[column] if names else str(column)
+        kind = "NaN" if np.isnan(values[row, column]) else "infinity" if np.isinf(values[row, column]) else "a value too large for float32"
+        raise ValueError(
+            f"Input X contains {kind} (first in row {row}, column {label}); impute or drop such rows, missing values are not supported yet"
+        )
+    return cast
+
+
+def same_columns(given: Any, count: int, names: Sequence[str] | None) -> None:
+    """Refuse rows whose columns are not those of the fit."""
+    shape = np.asarray(given).shape  # not np.shape, which some tables that can become arrays refuse
+    if len(shape) == 2 and shape[1] != count:
+        raise ValueError(f"X has {shape[1]} features, but Explainer is expecting {count} features as input; pass the columns of the fit")
+    if names is not None and isinstance(given, pd.DataFrame):
+        got = [str(c) for c in given.columns]
+        if got != list(names):
+            odd = [c for c in got if c not in names] or got
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: got {odd[:5]}, "
+                f"needed {list(names)[:5]}…, in that order; rename or reorder the columns"
+            )
+
+
+def enough_rows(rows: int) -> None:
+    """Refuse a fit on too few rows to split."""
+    if rows < FEWEST_ROWS:
+        raise ValueError(
+            f"n_samples={rows} is too few: at least {FEWEST_ROWS} rows are needed to fit and to check the fit on rows it has not seen"
+        )
+
+
+def same_length(x: Any, y: Any) -> None:
+    """Refuse labels that do not belong to the rows."""
+    if len(x) != len(y):
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: X has {len(x)} rows and y {len(y)}; give one y a row"
+        )
+
+
+def several_classes(classes: np.ndarray) -> None:
+    """Refuse labels that are all the same."""
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes.tolist()}), so nothing can be explained; give rows of at least two classes")
+
+
+def keep_or_penalty(keep: Any, penalty: Any, count: int) -> None:
+    """Refuse a size that cannot be kept, or two ways of saying it."""
+    if keep is not None and penalty is not None:
+        raise ValueError(
+            f"both keep={keep} and penalty={penalty} were given; give keep (how much to show) or penalty (its price), not both"
+        )
+    if penalty is not None and not (isinstance(penalty, (int, float)) and math.isfinite(penalty) and penalty >= 0):
+        raise ValueError(f"penalty={penalty!r}, but a finite number of at least 0 is needed (the price of keeping every feature)")
+    if keep is None:
+        return
+    if isinstance(keep, bool) or not isinstance(keep, (int, float, np.integer, np.floating)):
+        raise ValueError(f"keep={keep!r}, but a number of features (1 to {count - 1}) or a rate between 0 and 1 is needed")
+    if isinstance(keep, (int, np.integer)) and not 1 <= keep < count:
+        raise ValueError(f"keep={keep}, but of {count} features 1 to {count - 1} can be kept; keeping all of them explains nothing")
+    if isinstance(keep, (float, np.floating)) and not 0 < keep < 1:
+        raise ValueError(f"keep={keep}, but a rate lies between 0 and 1; for a number of features give a whole number")
+
+
+def model_output(output: np.ndarray, rows: int) -> np.ndarray:
+    """Refuse a model whose output is neither (rows, classes) nor (rows,)."""
+    good = output.ndim in (1, 2) and output.shape[0] == rows and (output.ndim == 1 or output.shape[1] >= 1)
+    if not good:
+        raise ValueError(
+            f"the model returned shape {output.shape} for {rows} rows, but ({rows}, classes) probabilities or ({rows},) values are needed; "
+            "pass predict_proba, or wrap the model in a function that returns one row a row"
+        )
+    if not np.issubdtype(output.dtype, np.number):
+        raise ValueError(f"the model returned {output.dtype} values, but numbers are needed; pass predict_proba rather than predict")
+    if not np.isfinite(output).all():
+        raise ValueError("the model returned NaN or infinity for some rows; mend the model, or drop those rows")
+    return output
+
+
+def fitted(explainer: Any) -> None:
+    """Refuse to explain before fit."""
+    if not hasattr(explainer, "method_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"This {type(explainer).__name__} instance is not fitted yet; call fit(X, y) or fit(X, model=...) first")
+
+
+def groups_fit(groups: Mapping[str, Sequence[str | int]], columns: Sequence[str]) -> None:
+    """Refuse groups of columns that do not exist or are named twice."""
+    seen: dict[int, str] = {}
+    for name, members in groups.items():
+        for column in members:
+            known = column in columns if isinstance(column, str) else 0 <= column < len(columns)
+            if not known:
+                raise ValueError(f"group {name!r} names column {column!r}, which is not there; the columns are {list(columns)[:20]}")
+            j = columns.index(column) if isinstance(column, str) else int(column)
+            if j in seen:
+                raise ValueError(f"column {columns[j]!r} is in the groups {seen[j]!r} and {name!r}; a column belongs to one group")
+            seen[j] = name
+
+
+def draw_fits(rows: int, seed: int, noise_columns: int, correlation: float) -> None:
+    """Refuse sizes that are no whole numbers, too few rows, and a correlation outside [0, 1)."""
+    for name, value in (("rows", rows), ("seed", seed), ("noise_columns", noise_columns)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            raise ValueError(f"{name}={value!r}, but a whole number of at least 0 is needed")
+    enough_rows(rows)
+    if not 0 <= correlation < 1:
+        raise ValueError(f"correlation={correlation!r}, but a number of at least 0 and below 1 is needed; 0 means independent columns")
+
+
+def estimator_fits(estimator: Any, p: Any, predictor: Any) -> None:
+    """Refuse an estimator that asks more of the masks or of the predictor than they can do."""
+    name, kind = type(estimator).__name__, type(p).__name__
+    if not hasattr(p, estimator.needs):
+        raise TypeError(
+            f"{name} needs a mask distribution with `{estimator.needs}`, which {kind} has not; "
+            "choose an estimator that needs less, such as Pathwise (`relaxed`) or Reinforce (`draw`)"
+        )
+    if estimator.needs_gradient and not getattr(predictor, "differentiable", True):
+        raise TypeError(f"{name} needs gradients through the predictor, which a black box has not; choose Reinforce, or regime='surrogate'")
+
+
+def logits_fit(logits: Tensor, shape: tuple[int, int]) -> None:
+    """Refuse a selector network whose output is not one score a feature."""
+    if tuple(logits.shape) != shape:
+        raise ValueError(
+            f"the selector network returned shape {tuple(logits.shape)} for {shape[0]} rows, "
+            f"but one score for each of {shape[1]} features is needed: {shape}"
+        )
+
+
+def hard_mask(mask: Tensor) -> Tensor:
+    """Return a mask as bool; refuse one that holds other values than 0 and 1."""
+    if mask.dtype is not torch.bool and not ((mask == 0) | (mask == 1)).all():
+        raise ValueError("a mask of 0 and 1 is needed, but this one holds other values; threshold it first, such as mask > 0.5")
+    return mask.bool()
+
+
+def mask_against_truth(mask: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """Return a mask and the truth as bool; refuse them where rows or features differ."""
+    if truth.ndim != 2 or mask.shape[-2:] != truth.shape:
+        raise ValueError(
+            f"values of shape {tuple(mask.shape)} do not fit a truth of shape {tuple(truth.shape)}; "
+            "the truth must be (rows, features), and the values the same or (samples, rows, features)"
+        )
+    return hard_mask(mask), hard_mask(truth)
+
+
+def scores_against_truth(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """Return scores and the truth as bool; refuse them where rows or features differ, or where scores cannot be ranked."""
+    unknown = scores.isnan()
+    _, truth = mask_against_truth(unknown, truth)
+    if unknown.any():
+        raise ValueError("some scores are NaN, which cannot be ranked; give every feature a score, such as 0")
+    return scores, truth
+
+
+def probabilities_and_labels(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return probabilities and labels as class indices; refuse those that do not fit."""
+    if probabilities.ndim != 2 or probabilities.shape[1] < 2 or labels.shape != probabilities.shape[:1] or len(labels) == 0:
+        raise ValueError(
+            f"probabilities of shape {tuple(probabilities.shape)} and labels of shape {tuple(labels.shape)} do not fit; "
+            "(rows, classes) of at least one row and two classes, and (rows,) are needed"
+        )
+    if probabilities.isnan().any():
+        raise ValueError("some probabilities are NaN; mend the model, or drop those rows")
+    index = labels.long()
+    if (index != labels).any() or index.min() < 0 or index.max() >= probabilities.shape[1]:
+        raise ValueError(f"labels must be class indices from 0 to {probabilities.shape[1] - 1}, as the probabilities' columns; encode them")
+    return probabilities, index
+
+
+def masks_and_labels(train_mask: Tensor, train_labels: Tensor, mask: Tensor, labels: Tensor) -> None:
+    """Refuse masks of differing features, or labels that do not belong to them."""
+    fits = train_mask.ndim == mask.ndim == 2 and train_mask.shape[1] == mask.shape[1] and len(train_mask) > 0 and len(mask) > 0
+    if not fits or train_labels.shape != train_mask.shape[:1] or labels.shape != mask.shape[:1]:
+        raise ValueError(
+            f"masks of shapes {tuple(train_mask.shape)} and {tuple(mask.shape)} with labels of shapes {tuple(train_labels.shape)} and "
+            f"{tuple(labels.shape)} do not fit; (rows, features) with the same features, and one label a row, are needed"
+        )
+
+
+def values_to_average(values: Tensor) -> None:
+    """Refuse what holds not one number per instance, or an infinite one."""
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"values of shape {tuple(values.shape)} cannot be averaged; one number an instance, (rows,), is needed")
+    if values.isinf().any():
+        raise ValueError("some values are infinite, so their mean is too; bound them, or set them to NaN to leave these instances out")
+
+
+def paired(a: Tensor, b: Tensor) -> None:
+    """Refuse to pair values of different instances."""
+    if a.shape != b.shape:
+        raise ValueError(f"values of shapes {tuple(a.shape)} and {tuple(b.shape)} cannot be paired; measure both on the same rows")
+
+
+def interval(level: float, resamples: int) -> None:
+    """Refuse a level that is no probability, or too few resamples."""
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(f"level={level} and resamples={resamples}, but a level between 0 and 1 and at least one resample are needed")
+
+
+def target_values(y: Any) -> np.ndarray:
+    """Return y as an array of one value a row, or of one row of probabilities a row."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; give labels y, or model= to explain a model")
+    values = np.asarray(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(f"y has shape {values.shape}, but one label or value a row is needed, or (rows, classes) probabilities")
+    if pd.isna(values).any() or (np.issubdtype(values.dtype, np.number) and not np.isfinite(values).all()):
+        raise ValueError("Input y contains NaN or infinity; drop such rows")
+    return values
+
+
+def probabilities(values: np.ndarray) -> np.ndarray:
+    """Refuse rows that are no probabilities."""
+    if not np.issubdtype(values.dtype, np.number) or (values < -1e-4).any() or (np.abs(values.sum(1) - 1) > 1e-2).any():
+        raise ValueError(
+            f"an output of shape {values.shape} must hold class probabilities, but its rows are not all at least 0 with a sum of 1; "
+            "give probabilities (for logits, their softmax), or one value a row"
+        )
+    clipped = np.clip(values, 0, None)
+    result: np.ndarray = clipped / clipped.sum(1, keepdims=True)
+    return result
+
+
+def several_values(scale: float) -> None:
+    """Refuse a real-valued target that never changes."""
+    if not scale > 0:
+        raise ValueError("the target has one value only, so nothing can be explained; give rows whose target differs")
+
+
+def enough_features(count: int) -> None:
+    """Refuse a table of one feature."""
+    if count < 2:
+        raise ValueError(f"n_features={count}: with {count} feature(s) there is nothing to select; at least 2 are needed")
+
+
+def regime_fits(regime: str | None, y: Any, model: Any, reads_output: bool) -> str:
+    """Choose the regime from what was given, or refuse one that lacks what it needs."""
+    if regime is None:
+        if y is not None and model is not None:
+            raise ValueError(
+                "both y and model were given; give y to learn from labels, model to explain it, "
+                "or regime='fixed' to explain labels by a fixed model"
+            )
+        regime = "free" if model is None else "surrogate"
+    one_of(regime, ["free", "fixed", "self", "surrogate"], "regime")
+    if regime in ("free", "fixed") and y is None:
+        target_values(y)
+    if regime in ("self", "surrogate") and model is None:
+        raise ValueError(f"regime={regime!r} explains a model, but none was given; pass fit(X, model=...)")
+    if regime == "free" and model is not None:
+        raise ValueError("regime='free' learns a model of its own, but a model was given; use regime='fixed', 'self' or 'surrogate'")
+    if reads_output and model is None:
+        raise ValueError("this method shows the selector the model's output, so it needs a model; pass fit(X, model=...)")
+    return regime
+
+
+def parts_given_once(explainer: Any) -> None:
+    """Refuse parts beside a Method that already has them."""
+    given = [name for name in ("keep", "penalty", "features", "selector", "predictor", "imputer") if getattr(explainer, name) is not None]
+    if given:
+        raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
+
+
+def positive(**numbers: float | None) -> None:
+    """Refuse settings that are not above zero."""
+    for name, value in numbers.items():
+        if value is not None and not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+            raise ValueError(f"{name}={value!r}, but a number above 0 is needed")
+
+
+def counts(**numbers: int | None) -> None:
+    """Refuse settings that are not whole numbers above zero."""
+    for name, value in numbers.items():
+        if value is not None and not (isinstance(value, (int, np.integer)) and value > 0):
+            raise ValueError(f"{name}={value!r}, but a whole number above 0 is needed")
+
+
+def device_there(kind: str, index: str) -> None:
+    """Refuse a device that this machine has not."""
+    there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}[kind]
+    if there == 0 or (index and not (index.isdecimal() and int(index) < there)):
+        name = f"{kind}:{index}" if index else kind
+        raise ValueError(f"device={name!r}, but torch sees {there} {kind.upper()} device(s) here; use device='auto' or 'cpu'")
+
+
+def precision_fits(scaler: Any) -> None:
+    """Refuse a precision whose gradients must be scaled, which the loop does not do."""
+    if scaler is not None:
+        raise ValueError("this Fabric scales its loss (precision='16-mixed'), which is not supported; use precision='bf16-mixed'")
+
+
+def went_well(best: Any) -> None:
+    """Refuse the result of a training whose every check was NaN or infinite."""
+    if not best:
+        raise FloatingPointError("the training diverged: no epoch's check is a finite number; use a smaller learning_rate")
+
+
+def outputs_fit(said: Any, wanted: Any, who: str) -> None:
+    """Refuse a predictor or a model whose output is not of the target's kind."""
+    if said is not None and said != wanted:
+        told, needed = (f"{o.count} classes" if not o.real else "one real value" for o in (said, wanted))
+        raise ValueError(f"{who} says {told} a row, but the target is {needed}; give one that fits the target")
+
+
+def model_there(model: Any) -> None:
+    """Refuse to go on without the model that is explained."""
+    if model is None:
+        raise ValueError("the explained model is needed here and is not stored in the file; load with Explainer.load(path, model=...)")
+
+
+def known_classes(target: Any, classes: np.ndarray | None, rows: int) -> np.ndarray:
+    """Turn class labels into their indices, or refuse one that was not seen in fit."""
+    if classes is None:
+        raise ValueError(f"target={target!r} names a class, but a real-valued output has none; leave target out")
+    labels = np.asarray(target)
+    if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != rows):
+        raise ValueError(f"target has shape {labels.shape} for {rows} rows; give one class label, or one a row")
+    known = {label: index for index, label in enumerate(classes.tolist())}
+    asked = np.broadcast_to(labels, (rows,)).tolist()
+    odd = [label for label in asked if label not in known]
+    if odd:
+        raise ValueError(f"target {odd[0]!r} is no class of the fit; the classes are {classes.tolist()}")
+    return np.array([known[label] for label in asked], dtype=np.int64)
+
+
+def audit_fits(explanation: Any, X: Any, target: Tensor) -> None:
+    """Refuse rows that are not those of the explanation."""
+    if not len(explanation) == len(X) == len(target):
+        raise ValueError(
+            f"the explanation has {len(explanation)} rows, X {len(X)} and the target {len(target)}; give the rows that were explained"
+        )
+    if len(X) < 2 * FEWEST_ROWS:
+        raise ValueError(f"{len(X)} rows are too few to audit: at least {2 * FEWEST_ROWS} are needed, and a few hundred to tell much")
+
+
+def same_classes(other: Any, target: Any) -> Any:
+    """Refuse rows to learn from whose classes are not those judged."""
+    if other.outputs != target.outputs or (target.classes is not None and list(other.classes) != list(target.classes)):
+        raise ValueError(
+            f"the rows to learn from have the classes {other.classes}, but those judged have {target.classes}; give the same kind of target"
+        )
+    return other

@@ -1,0 +1,14 @@
+"""Gradient estimators: (mask distribution, cost of a mask, baseline) to a scalar that trains the selector.
+
+An estimator `needs` one method of the distribution, and never learns what the cost is made of.
+To add one: a file with one class, a line here, and a line in tests/estimators/test_estimators.py.
+"""
+
+from .disarm import Disarm
+from .enumeration import Enumeration
+from .pathwise import Pathwise
+from .rebar import Rebar
+from .reinforce import Reinforce
+from .straight_through import StraightThrough
+
+__all__ = ["Disarm", "Enumeration", "Pathwise", "Rebar", "Reinforce", "StraightThrough"]

@@ -1,0 +1,42 @@
+"""Mirrored pairs of coins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..core import Cost
+
+
+@dataclass(frozen=True)
+class Disarm:
+    """Compare two masks of mirrored noise; only the features in which they differ learn. Unbiased, low variance, coins only.
+
+    Reference:
+        Dong, Mnih and Tucker, DisARM: An Antithetic Gradient Estimator for Binary Latent Variables, 2020, equation 6.
+    """
+
+    samples: int = 1
+    needs = "antithetic"
+    needs_gradient = False
+
+    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+        """Return a scalar whose gradient trains the selector; the mirrored mask is the baseline."""
+        one, two, weight = p.antithetic((self.samples, group))
+        with torch.no_grad():
+            first, second = cost(torch.cat([one, two])).split(self.samples)
+            half = (first - second) / 2  # (M, b)
+        return (half[:, None, :, None] * weight * p.logits).sum((1, 3)).mean()
+
+    @property
+    def masks_a_call(self) -> int:
+        """How many masks of a row one call of the cost holds at the most."""
+        return 2 * self.samples
+
+    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+        """The kind of masks a predictor must learn to read: hard ones."""
+        hard: Tensor = p.sample(shape)
+        return hard

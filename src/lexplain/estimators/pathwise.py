@@ -1,0 +1,33 @@
+"""Gradients through relaxed masks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from ..core import Cost
+
+
+@dataclass(frozen=True)
+class Pathwise:
+    """Differentiate the cost of a soft mask. Low variance, biased for hard masks."""
+
+    samples: int = 1
+    needs = "relaxed"
+    needs_gradient = True
+
+    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+        """Return a scalar whose gradient trains the selector; a baseline has no use here."""
+        return cost(p.relaxed((self.samples, group))).mean()
+
+    @property
+    def masks_a_call(self) -> int:
+        """How many masks of a row one call of the cost holds at the most."""
+        return self.samples
+
+    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+        """The kind of masks a predictor must learn to read: soft ones."""
+        relaxed: Tensor = p.relaxed(shape)
+        return relaxed.detach()

@@ -1,0 +1,38 @@
+"""Evaluation: metrics return one number per instance and know which direction is better; `audit` joins them into a card."""
+
+from .audit import audit
+from .card import Card, Line
+from .encoding import encoding, encoding_values, judge
+from .metric import Metric, metric
+from .predictive import accuracy, agreement, auroc, log_likelihood
+from .selection import empty, kept, mask_only_accuracy, selection_rate
+from .statistics import Estimate, bootstrap, paired_difference
+from .truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
+
+__all__ = [
+    "Card",
+    "Estimate",
+    "Line",
+    "Metric",
+    "accuracy",
+    "agreement",
+    "audit",
+    "auroc",
+    "auroc_against_truth",
+    "bootstrap",
+    "cfsr",
+    "empty",
+    "encoding",
+    "encoding_values",
+    "fdr",
+    "fpr",
+    "judge",
+    "kept",
+    "log_likelihood",
+    "mask_only_accuracy",
+    "median_rank",
+    "metric",
+    "paired_difference",
+    "selection_rate",
+    "tpr",
+]

@@ -1,0 +1,61 @@
+"""What can be said of a mask by itself: how much it keeps, and whether it alone gives the answer away."""
+
+from __future__ import annotations
+
+import torch
+from sklearn.ensemble import ExtraTreesClassifier
+from torch import Tensor
+
+from lexplain import check
+
+from .metric import metric
+
+
+@metric(label="Selection rate", higher_is_better=None, reads="share of the features that are kept", percent=True)
+def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Share of the features that are kept, of the valid ones where padding is marked; NaN for a row that is all padding."""
+    mask = check.hard_mask(mask)
+    if valid is None:
+        return mask.sum(-1).double() / mask.shape[-1]
+    mask, valid = check.mask_against_truth(mask, valid)
+    return (mask & valid).sum(-1).double() / valid.sum(-1)
+
+
+@metric(label="Kept", higher_is_better=None, reads="number of features that are kept")
+def kept(mask: Tensor) -> Tensor:
+    """Number of features that are kept."""
+    return check.hard_mask(mask).sum(-1).double()
+
+
+@metric(label="Empty", higher_is_better=False, reads="share of rows for which nothing is kept", percent=True)
+def empty(mask: Tensor) -> Tensor:
+    """1 where nothing is kept."""
+    return (~check.hard_mask(mask).any(-1)).double()
+
+
+@metric(
+    label="Mask-only ACC",
+    higher_is_better=False,
+    reads="accuracy from the mask's shape alone; well above the commonest class's share, the mask may encode the answer",
+    percent=True,
+)
+def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, labels: Tensor) -> Tensor:
+    """1 where a forest that sees which features are kept, and no value of any, names the label.
+
+    Randomised trees, because they read interactions between mask bits and bits that are rarely on; boosting passes over the latter.
+    On masks that tell nothing they fall a few points below the commonest class's share.
+
+    Args:
+        train_mask: (n, d) masks of rows other than those judged.
+        train_labels: (n,)
+        mask: (b, d) masks of the rows judged.
+        labels: (b,)
+
+    Reference: Jethani et al., Have We Learned to Explain?, 2021, section 3.1 (encoding).
+    """
+    train_mask, mask = check.hard_mask(train_mask), check.hard_mask(mask)
+    check.masks_and_labels(train_mask, train_labels, mask, labels)
+    forest = ExtraTreesClassifier(n_estimators=50, min_samples_leaf=2, random_state=0)
+    forest.fit(train_mask.cpu().numpy(), train_labels.cpu().numpy())
+    right = forest.predict(mask.cpu().numpy()) == labels.cpu().numpy()
+    return torch.as_tensor(right, dtype=torch.float64, device=mask.device)

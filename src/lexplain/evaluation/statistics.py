@@ -1,0 +1,101 @@
+"""From one number per instance to an estimate with a confidence interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lexplain import check
+
+CELLS = 4_000_000  # counts drawn at a time, to bound memory
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over instances and the interval that holds the true one at the given level."""
+
+    mean: float
+    low: float
+    high: float
+    n: int  # instances that counted
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:
+    """Estimate the mean of (b,) values with a percentile bootstrap over instances.
+
+    Instances whose value is NaN are left out; where all are, the estimate is NaN with n = 0.
+
+    Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
+    """
+    check.values_to_average(values)
+    check.interval(level, resamples)
+    counted = values[~values.isnan()].detach().double().cpu().numpy()
+    n = len(counted)
+    if n == 0:
+        return Estimate(float("nan"), float("nan"), float("nan"), 0, level)
+    distinct, times = np.unique(counted, return_counts=True)
+    mean = float(times / n @ distinct)
+    means = mean + _resampled_means(distinct - mean, times, resamples, np.random.default_rng(seed))  # centred: equal values stay exact
+    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    return Estimate(mean, min(float(low), mean), max(float(high), mean), n, level)  # rounding must not push the mean out
+
+
+def _resampled_means(distinct: np.ndarray, times: np.ndarray, resamples: int, rng: np.random.Generator) -> np.ndarray:
+    """Means of as many draws, with replacement, from values given by how often each occurs."""
+    n, few = int(times.sum()), 8 * len(distinct) < times.sum()
+    values = np.repeat(distinct, times)
+    means = np.empty(resamples)
+    chunk = max(1, CELLS // (len(distinct) if few else n))
+    for start in range(0, resamples, chunk):
+        part = means[start : start + chunk]
+        if few:  # counting equal values together is faster, drawing rows is when they differ; the law is the same
+            part[:] = rng.multinomial(n, times / n, size=len(part)) / n @ distinct
+        else:
+            part[:] = values[rng.integers(n, size=(len(part), n))].mean(1)
+    return means
+
+
+def paired_difference(a: Tensor, b: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:
+    """Estimate the mean of a - b over instances that both were measured on; an interval without 0 tells them apart."""
+    check.paired(a, b)
+    return bootstrap(a.double() - b.double(), level=level, resamples=resamples, seed=seed)
+
+
+def placement(values: Tensor, among: Tensor) -> Tensor:
+    """Share of `among` (..., m) that lies below each of `values` (..., n), ties counting half; in O((n + m) log m)."""
+    ordered, values = among.contiguous().sort(-1).values, values.contiguous()  # searchsorted warns of strides
+    below = torch.searchsorted(ordered, values)
+    not_above = torch.searchsorted(ordered, values, right=True)
+    return (below + not_above).double() / (2 * among.shape[-1])
+
+
+def pooled_auroc(scores: Tensor, positive: Tensor) -> Tensor:
+    """AUROC over all cells, handed out to rows: the plain mean of the (..., b) values is the AUROC itself.
+
+    A row's value is the AUROC plus b times its influence on it: how far its positive cells' placements among the negatives, and
+    its negative cells' among the positives, lie from the AUROC. So a bootstrap over rows gives DeLong's interval, with the cells
+    of a row kept together. Values may lie outside [0, 1]; all are NaN where no cell is positive or none is negative.
+
+    Args:
+        scores: (..., b, cells), higher meaning positive.
+        positive: (b, cells) of bool.
+
+    Reference: Obuchowski, Nonparametric analysis of clustered ROC curve data, 1997; for one cell a row, DeLong et al., 1988.
+    """
+    above, below = scores[..., positive], scores[..., ~positive]  # (..., P) and (..., N)
+    if above.shape[-1] == 0 or below.shape[-1] == 0:
+        return scores.new_full(scores.shape[:-1], float("nan"), dtype=torch.float64)
+    placed = torch.empty(scores.shape, dtype=torch.float64, device=scores.device)
+    placed[..., positive] = placement(above, below)
+    placed[..., ~positive] = 1 - placement(below, above)
+    area = placed[..., positive].mean(-1)  # (...)
+    size = torch.where(positive, above.shape[-1], below.shape[-1])
+    influence = ((placed - area[..., None, None]) / size).sum(-1)  # (..., b), sums to 0
+    return area[..., None] + len(positive) * influence

@@ -1,0 +1,387 @@
+"""The scikit-learn face of every method."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import partial
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from lightning_fabric import Fabric
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_random_state
+from torch import Tensor, nn
+
+from .. import check
+from ..core import Explanation, Trial, as_target, seeded
+from ..features import Columns
+from ..masks import Coins
+from ..methods import METHODS, TEST_IMPUTATIONS, Method
+from ..predictors import BlackBox, Frozen, NetworkFunction, Remembering, Target, from_labels, from_model
+from ..training import Checkpoint, Settings, fit
+
+STEPS = 4000  # optimiser steps of a default fit
+
+
+class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """Learn which features make a prediction, then say so for any row in one forward pass.
+
+    Args:
+        method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is realx.
+        keep: how many features to keep, or a rate in (0, 1).
+        penalty: instead of keep, the price in nats of keeping every feature (the papers' lambda, which multiplies the MEAN).
+        features: what can be on or off, such as `Groups(...)`; None: each column.
+        selector: a network of scores (b, d); None: the method's own.
+        predictor: a network that predicts from masked rows; None: the method's own.
+        imputer: an imputer of encoded rows, or an imputer class, which is fitted to them; None: the method's own.
+        regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
+            with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
+        epochs: passes over the rows; None: about 4,000 optimiser steps.
+        batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
+        max_rows: most model rows in flight; None: 100,000.
+        learning_rate: of Adam; None: 1e-3.
+        device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
+        random_state: seed of every draw.
+
+    Example:
+        >>> import lexplain as lx
+        >>> data = lx.load_data("s3", rows=200, seed=0)
+        >>> explainer = lx.Explainer("realx", keep=5, epochs=2).fit(data.train.x, data.train.y)
+        >>> explainer.explain(data.test.x).mask.shape
+        torch.Size([200, 11])
+    """
+
+    def __init__(
+        self,
+        method: str | Method = "default",
+        *,
+        keep: float | None = None,
+        penalty: float | None = None,
+        features: Any = None,
+        selector: nn.Module | None = None,
+        predictor: nn.Module | None = None,
+        imputer: Any = None,
+        regime: str | None = None,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        max_rows: int | None = None,
+        learning_rate: float | None = None,
+        device: str | Fabric = "auto",
+        random_state: Any = 0,
+    ) -> None:
+        self.method = method
+        self.keep = keep
+        self.penalty = penalty
+        self.features = features
+        self.selector = selector
+        self.predictor = predictor
+        self.imputer = imputer
+        self.regime = regime
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.max_rows = max_rows
+        self.learning_rate = learning_rate
+        self.device = device
+        self.random_state = random_state
+
+    # ---- fit ----
+
+    def fit(self, X: Any, y: Any = None, *, model: Any = None, checkpoint: str | Path | None = None) -> Explainer:
+        """Learn from labels (`fit(X, y)`) or explain a model (`fit(X, model=...)`).
+
+        Args:
+            X: (rows, columns) numbers, an array or a DataFrame.
+            y: labels, rows of probabilities, or real values.
+            model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
+            checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
+        """
+        rows = check.finite_numbers(X)
+        recipe = self._recipe()
+        regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
+        features = self._features(recipe, X)
+        check.enough_features(features.count)
+        check.keep_or_penalty(self.keep, self.penalty, features.count)
+        check.enough_rows(len(rows))
+        if regime in ("free", "fixed"):
+            check.same_length(rows, check.target_values(y))
+        spoken, ask = (None, None) if model is None else from_model(model, X)
+        target = from_labels(y) if regime in ("free", "fixed") else spoken
+        assert target is not None
+        if spoken is not None:
+            check.outputs_fit(spoken.outputs, target.outputs, "the model")
+        seed = _seed(self.random_state)
+        with seeded(seed):
+            encoded = features.encode(X)
+            method = self._build(recipe, regime, features, target, ask, encoded)
+            check.outputs_fit(getattr(method.predictor, "outputs", None), target.outputs, "the predictor")
+            context = None if not method.reads_output or spoken is None else _context(spoken)
+            trial = Trial(encoded, as_target(target.values, target.outputs.real), context=context)
+            order = torch.randperm(len(rows))
+            held = max(5, ceil(len(rows) / 10))
+            train, validation = trial.take(order[held:]), trial.take(order[:held])
+            settings = self._settings(len(train), seed)
+            fabric = self._fabric()
+            method.to(fabric.device)
+            method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
+            kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(rows, target.values, seed))
+            history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
+            self._calibrate(method, validation.to(fabric.device))
+        self._remember(X, method, features, target, regime, ask)
+        self.history_ = pd.DataFrame(history)
+        return self
+
+    def _recipe(self) -> Callable[..., Method] | Method:
+        if isinstance(self.method, Method):
+            check.parts_given_once(self)
+            return self.method
+        if self.method == "default":
+            return METHODS["realx"]
+        return METHODS[check.one_of(str(self.method), [*METHODS, "default"], "method")]
+
+    def _features(self, recipe: Callable[..., Method] | Method, X: Any) -> Any:
+        """What can be on or off: a Method brings its own, which its imputer was fitted with."""
+        if isinstance(recipe, Method) and getattr(recipe.features, "columns", True):
+            return recipe.features
+        blank = recipe.features if isinstance(recipe, Method) else self.features if self.features is not None else Columns()
+        return copy.deepcopy(blank).fit(X)
+
+    def _build(
+        self, recipe: Callable[..., Method] | Method, regime: str, features: Any, target: Target, ask: Remembering | None, encoded: Tensor
+    ) -> Method:
+        if isinstance(recipe, Method):
+            given = copy.deepcopy(recipe)
+            given.features = features
+            return given
+        predictor = copy.deepcopy(self.predictor)
+        if ask is not None and (regime == "self" or regime == "fixed"):
+            predictor = frozen_predictor(ask, target, features)
+        imputer: Any = copy.deepcopy(self.imputer)
+        if inspect.isclass(imputer):
+            imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
+        sizes = {"keep": _plain(self.keep), "penalty": _plain(self.penalty)}
+        method = recipe(features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **sizes)
+        if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
+            method.predictor_masks, method.predictor_first = Coins, 0.5
+        return method
+
+    def _settings(self, rows: int, seed: int) -> Settings:
+        check.counts(epochs=self.epochs, batch_size=self.batch_size, max_rows=self.max_rows)
+        check.positive(learning_rate=self.learning_rate)
+        batch = self.batch_size or min(1000, max(32, rows // 10))
+        epochs = self.epochs or max(5, ceil(STEPS / ceil(rows / batch)))
+        return Settings(epochs=epochs, batch_size=batch, learning_rate=self.learning_rate or 1e-3, max_rows=self._max_rows(), seed=seed)
+
+    def _max_rows(self) -> int:
+        return self.max_rows or 100_000
+
+    def _fabric(self) -> Fabric:
+        if isinstance(self.device, Fabric):
+            return self.device
+        name = ("cuda" if torch.cuda.is_available() else "cpu") if self.device == "auto" else str(self.device)
+        kind, _, index = name.partition(":")
+        check.one_of(kind, ["cpu", "cuda", "mps"], "device")
+        check.device_there(kind, index)
+        return Fabric(accelerator=kind, devices=[int(index)] if index and kind != "cpu" else 1)
+
+    def _fingerprint(self, rows: np.ndarray, target: Tensor, seed: int) -> str:
+        told = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in ("device", "max_rows")}
+        told["random_state"] = repr(seed)
+        digest = hashlib.blake2b(rows.tobytes(), digest_size=16)
+        digest.update(target.numpy().tobytes())
+        digest.update(repr(sorted(told.items())).encode())
+        return digest.hexdigest()
+
+    def _calibrate(self, method: Method, validation: Trial) -> None:
+        """Move the selector's threshold so that a rate asked for is kept on rows that training did not see."""
+        rate, offset = _plain(self.keep), getattr(method.selector, "offset", None)
+        if not isinstance(rate, float) or not isinstance(offset, Tensor):
+            return
+        with torch.no_grad():
+            p = method.selector(validation.x, validation.context, validation.valid)
+            if getattr(p, "k", None) is None:
+                offset -= torch.quantile(p.logits.flatten(), 1 - rate)
+
+    def _remember(self, X: Any, method: Method, features: Any, target: Target, regime: str, ask: Remembering | None) -> None:
+        method.eval().requires_grad_(False)
+        self.method_, self.features_, self.regime_, self.ask_ = method, features, regime, ask
+        self.outputs_, self.target_mean_, self.target_scale_ = target.outputs, target.mean, target.scale
+        self.n_features_in_ = len(features.columns)
+        if isinstance(X, pd.DataFrame) and all(isinstance(c, str) for c in X.columns):
+            self.feature_names_in_ = np.asarray(X.columns, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        if target.classes is not None:
+            self.classes_ = target.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
+
+    # ---- explain ----
+
+    def explain(self, X: Any, *, target: Any = None) -> Explanation:
+        """Say which features made each row's prediction.
+
+        Args:
+            X: rows with the columns of the fit.
+            target: (rows,) or one label: the class to record as explained; None: the predicted one.
+        """
+        check.fitted(self)
+        x, context = self._encoded(X)
+        parts = [self.method_.explain(rows, seen) for rows, seen in self._split(x, context)]
+        scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
+        asked = None if target is None else torch.as_tensor(check.known_classes(target, getattr(self, "classes_", None), len(x)))
+        now = copy.copy(self)  # a later fit must not change what this explanation predicts
+        return Explanation(
+            scores=scores.cpu().clone(),  # a tensor like any other, not one of inference mode
+            mask=mask.cpu().clone(),
+            feature_names=self.features_.names,
+            data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
+            method=self.method_.name,
+            features=self.features_,
+            asked=asked,
+            predict=partial(now._predicted, x, mask),
+            classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
+        )
+
+    __call__ = explain
+
+    def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None]:
+        device = next(self.method_.selector.parameters()).device
+        x = self.features_.encode(X).to(device)
+        if not self.method_.reads_output:
+            return x, None
+        ask = self.ask_
+        check.model_there(ask)
+        assert ask is not None
+        values = torch.as_tensor(ask(X), dtype=torch.float32, device=device).reshape(len(x), -1)
+        return x, (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
+
+    def _split(self, x: Tensor, other: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
+        step = self._max_rows()
+        if len(x) <= step:
+            return [(x, other)]
+        beside = torch.split(other, step) if other is not None else [None] * ceil(len(x) / step)
+        return list(zip(torch.split(x, step), beside, strict=True))
+
+    def _predicted(self, x: Tensor, mask: Tensor) -> Tensor:
+        """What the method's predictor says (b, c) from what a mask shows, in the target's own units."""
+        step = max(1, self._max_rows() // TEST_IMPUTATIONS)
+        parts = []
+        for rows, shown in zip(torch.split(x, step), torch.split(mask, step), strict=True):
+            with seeded(0):  # the same imputations for every row and at every call
+                parts.append(self.method_.probabilities(rows, shown))
+        values = torch.cat(parts).cpu()
+        return values * self.target_scale_ + self.target_mean_ if self.outputs_.real else values
+
+    # ---- scikit-learn ----
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The mask (rows, features): True = visible."""
+        mask: np.ndarray = self.explain(X).mask.numpy()
+        return mask
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:  # noqa: ARG002  scikit-learn passes it
+        """One name a feature."""
+        check.fitted(self)
+        return np.asarray(self.features_.names, dtype=object)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities from the kept features alone."""
+        check.fitted(self)
+        if self.outputs_.real:
+            raise AttributeError("this explainer was fitted to a real-valued target, which has no probabilities; use predict")
+        values = self.explain(X).prediction.numpy().astype(np.float64)
+        shares: np.ndarray = values / values.sum(1, keepdims=True)
+        return shares
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class, or the value, predicted from the kept features alone."""
+        check.fitted(self)
+        if self.outputs_.real:
+            values: np.ndarray = self.explain(X).prediction[:, 0].numpy()
+            return values
+        labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(1)]
+        return labels
+
+    def score(self, X: Any, y: Any) -> float:
+        """Accuracy, or R2, of the prediction from the kept features alone."""
+        check.fitted(self)
+        return float((r2_score if self.outputs_.real else accuracy_score)(y, self.predict(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn what to expect."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # ---- keep ----
+
+    def save(self, path: str | Path) -> None:
+        """Write everything but a user's own model into one safetensors file."""
+        from .store import save
+
+        save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path, *, method: Method | None = None, model: Any = None) -> Explainer:
+        """Read what `save` wrote; networks of your own are passed in as a `Method` or a model again."""
+        from .store import load
+
+        return load(Path(path), method, model)
+
+
+def frozen_predictor(ask: Remembering, target: Target, features: Any) -> nn.Module:
+    """The explained model as a predictor that never trains."""
+    function = ask.function
+    if isinstance(function, NetworkFunction):
+        network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
+        if target.outputs.real:
+            network = _Standardised(network, target.mean, target.scale)
+        return Frozen(network, target.outputs, to_raw=features.raw, probabilities=function.probabilities)
+    return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
+
+
+class _Standardised(nn.Module):
+    """A network whose values are in standardised units."""
+
+    def __init__(self, network: nn.Module, mean: float, scale: float) -> None:
+        super().__init__()
+        self.network, self.mean, self.scale = network, mean, scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        values: Tensor = self.network(x)
+        return (values - self.mean) / self.scale
+
+
+class _StandardisedFunction:
+    """A function whose values are in standardised units."""
+
+    def __init__(self, function: Callable[[Any], Any], target: Target) -> None:
+        self.function, self.mean, self.scale = function, target.mean, target.scale
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        answer = self.function(rows)
+        values: np.ndarray = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
+        return (values - self.mean) / self.scale
+
+
+def _context(spoken: Target) -> Tensor:
+    """What the selector may see of a model's output (n, c)."""
+    return spoken.values[:, None] if spoken.outputs.real else spoken.values
+
+
+def _plain(number: Any) -> Any:
+    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
+    return number.item() if isinstance(number, np.generic) else number
+
+
+def _seed(random_state: Any) -> int:
+    return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(2**31 - 1))

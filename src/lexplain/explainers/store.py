@@ -1,0 +1,132 @@
+"""Explainers as files: one safetensors file with the rest as JSON in its metadata, no pickle."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from .. import check, features, imputers
+from ..methods import METHODS, Method
+from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function
+from ..training import read_file, write_atomically
+from .explainer import Explainer, frozen_predictor
+
+KIND = "lexplain.explainer/1"
+PLAIN = ("keep", "penalty", "regime", "epochs", "batch_size", "max_rows", "learning_rate")
+
+
+def save(explainer: Explainer, path: Path) -> None:
+    """Write a fitted explainer."""
+    check.fitted(explainer)
+    method: Method = explainer.method_
+    own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
+    imputer = type(method.imputer)
+    ours = imputer is getattr(imputers, imputer.__name__, None)
+    record = {
+        "format": KIND,
+        "method": explainer.method if isinstance(explainer.method, str) and ours and not own else None,
+        "parameters": {name: _plain(getattr(explainer, name)) for name in PLAIN},
+        "random_state": _plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
+        "features": {
+            "kind": type(explainer.features_).__name__,
+            "groups": _plain_groups(explainer.features_),
+            "state": explainer.features_.state(),
+        },
+        "imputer": imputer.__name__,
+        "imputer_given": explainer.imputer is not None,
+        "outputs": {"count": explainer.outputs_.count, "real": explainer.outputs_.real},
+        "target": {"mean": explainer.target_mean_, "scale": explainer.target_scale_},
+        "classes": explainer.classes_.tolist() if hasattr(explainer, "classes_") else None,
+        "named": hasattr(explainer, "feature_names_in_"),
+        "regime": explainer.regime_,
+        "says_probabilities": getattr(getattr(explainer.ask_, "function", None), "probabilities", False),
+    }
+    write_atomically(path, _stored(method), record)
+
+
+def load(path: Path, method: Method | None, model: Any) -> Explainer:
+    """Read a fitted explainer back."""
+    tensors, record = read_file(path, KIND)
+    ask = None if model is None else Remembering(as_function(model))
+    try:
+        return _read(path, tensors, record, copy.deepcopy(method), ask)
+    except (KeyError, TypeError, AttributeError) as broken:
+        raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the explainer anew") from broken
+
+
+def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, ask: Remembering | None) -> Explainer:
+    named = record["method"] is not None
+    explainer = Explainer(record["method"] if named else "default", random_state=record["random_state"], **record["parameters"])
+    feature_kind = getattr(features, check.one_of(record["features"]["kind"], ["Columns", "Groups"], "kind of features"))
+    groups = record["features"]["groups"]
+    blank = feature_kind(groups=groups) if groups is not None else feature_kind()
+    fitted = blank.restore(record["features"]["state"])
+    outputs = Outputs(**record["outputs"])
+    target = Target(torch.zeros(0), outputs, None if record["classes"] is None else np.asarray(record["classes"]), **record["target"])
+    if ask is not None and isinstance(ask.function, NetworkFunction):
+        ask.function.probabilities = record["says_probabilities"]
+    if method is None:
+        if not named:
+            raise ValueError(f"{path} holds networks of your own; rebuild them and pass Explainer.load(path, method=...)")
+        method = _rebuilt(explainer, record, tensors, fitted, target, ask)
+    _fill(method, tensors, path)
+    if named:
+        explainer.features = blank if groups is not None else None
+        explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
+    else:
+        explainer.method = copy.deepcopy(method)
+    names = list(fitted.columns)
+    rows: Any = pd.DataFrame(columns=names) if record["named"] else np.zeros((0, len(names)))
+    explainer._remember(rows, method.to(explainer._fabric().device), fitted, target, record["regime"], ask)
+    return explainer
+
+
+def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Tensor], fitted: Any, target: Target, ask: Any) -> Method:
+    kind = getattr(imputers, check.one_of(record["imputer"], imputers.__all__, "imputer"))
+    imputer = kind(**{name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters})
+    predictor: nn.Module | None = None
+    if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
+        predictor = BlackBox(_absent, target.outputs, decode=fitted.decode) if ask is None else frozen_predictor(ask, target, fitted)
+    recipe: Callable[..., Method] = METHODS[
+        "realx" if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
+    ]
+    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, keep=explainer.keep, penalty=explainer.penalty)
+
+
+def _absent(rows: Any) -> None:  # noqa: ARG001  it stands where a model stood
+    """Refuse to predict, and say how to bring the model back."""
+    check.model_there(None)
+
+
+def _stored(method: Method) -> dict[str, Tensor]:
+    """The tensors of all parts but a model that is not ours to keep."""
+    outside = isinstance(method.predictor, (Frozen, BlackBox))
+    return {name: value for name, value in method.state_dict().items() if not (outside and name.startswith(("predictor.", "baseline.")))}
+
+
+def _fill(method: Method, tensors: dict[str, Tensor], path: Path) -> None:
+    needed = _stored(method)
+    shapes = {name: tuple(value.shape) for name, value in needed.items()}
+    found = {name: tuple(value.shape) for name, value in tensors.items()}
+    if shapes != found:
+        odd = sorted(set(shapes.items()) ^ set(found.items()))[:4]
+        raise ValueError(f"the weights in {path} do not fit the method: they differ in {odd}; pass the method that was saved")
+    method.load_state_dict(tensors, strict=False)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _plain_groups(kind: Any) -> Any:
+    known = {f.name for f in fields(kind)}
+    return {name: [_plain(member) for member in members] for name, members in (kind.groups or {}).items()} if "groups" in known else None

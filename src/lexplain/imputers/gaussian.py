@@ -1,0 +1,70 @@
+"""Normal draws, one column at a time or given what is visible."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .fill import fill
+
+
+class IndependentGaussian(nn.Module):
+    """Draw what is off from a normal distribution of its own column; the default is the standard normal of LEX.
+
+    Reference:
+        Senetaire et al., Explainability as Statistical Inference, 2023, section 4.1.
+    """
+
+    mean: Tensor
+    scale: Tensor
+
+    def __init__(self, mean: float | Tensor = 0.0, scale: float | Tensor = 1.0) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.as_tensor(mean, dtype=torch.float32))
+        self.register_buffer("scale", torch.as_tensor(scale, dtype=torch.float32))
+
+    @classmethod
+    def fit(cls, x: Tensor) -> IndependentGaussian:
+        """Learn each column's mean and scale from training rows."""
+        return cls(x.mean(0), x.std(0, correction=0))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Fill x (n, ...) where mask (n, ...) is off."""
+        return fill(x, mask, self.mean + self.scale * torch.randn_like(x))
+
+
+class Gaussian(nn.Module):
+    """Draw what is off from a joint normal distribution given what is on: the full conditional.
+
+    Args:
+        mean: (D,).
+        covariance: (D, D), positive definite.
+    """
+
+    mean: Tensor
+    covariance: Tensor
+    root: Tensor
+
+    def __init__(self, mean: Tensor, covariance: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("mean", mean)
+        self.register_buffer("covariance", covariance)
+        self.register_buffer("root", torch.linalg.cholesky(covariance))
+
+    @classmethod
+    def fit(cls, x: Tensor, *, ridge: float = 1e-3) -> Gaussian:
+        """Learn mean and covariance from training rows; the ridge keeps columns that repeat each other apart."""
+        covariance = torch.cov(x.T.double(), correction=0).reshape(x.shape[1], x.shape[1])
+        level = ridge * covariance.diagonal().clamp_min(1e-6)
+        return cls(x.mean(0), (covariance + level.diag()).to(x.dtype))
+
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Fill x (n, D) where mask (n, D) is off; a soft mask conditions on what is more on than off, and mixes."""
+        on = mask if mask.dtype == torch.bool else mask.detach() > 0.5
+        # Matheron's rule: a joint draw, moved by the regression on how far it misses what is visible.
+        draw = self.mean + torch.randn_like(x) @ self.root.T
+        both = on[:, :, None] & on[:, None, :]
+        system = torch.where(both, self.covariance, torch.eye(x.shape[1], dtype=x.dtype, device=x.device))
+        miss = torch.where(on, x - draw, 0.0)
+        weights = torch.linalg.solve(system, miss)
+        return fill(x, mask, draw + torch.where(on, weights, 0.0) @ self.covariance)

@@ -1,0 +1,16 @@
+"""Distributions over masks. 1 (True) = visible. What a distribution can do is a method that it has or has not.
+
+`sample(shape)` hard masks (bool) · `relaxed(shape)` soft ones with gradients · `paired(shape)` both of one noise ·
+`draw(shape)` hard ones with a log-probability for the score function · `coupled(shape)` what REBAR needs ·
+`mean` importance of each feature · `mode` the mask to show.
+
+To add one: a file with one class, and a line here.
+"""
+
+from .bernoulli import Bernoulli
+from .concrete_max import ConcreteMax
+from .coupled import Coupled
+from .fixed import Coins, FixedMasks, ShapleyKernel, UniformRate
+from .top_k import TopK, relaxed_top_k, top_k_mask
+
+__all__ = ["Bernoulli", "Coins", "ConcreteMax", "Coupled", "FixedMasks", "ShapleyKernel", "TopK", "UniformRate", "relaxed_top_k", "top_k_mask"]

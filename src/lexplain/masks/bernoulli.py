@@ -1,0 +1,85 @@
+"""Independent coins."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid, softplus
+
+from .coupled import Coupled
+from .noise import logistic
+from .top_k import top_k_mask
+
+
+class Bernoulli:
+    """Turn each feature on by a coin of its own.
+
+    Args:
+        logits: (b, d) log-odds of being on.
+        valid: (b, d) of bool; False is padding, which is never on.
+        temperature: of the relaxed masks; lower is closer to hard ones.
+        k: if given, `mode` keeps the k most probable features instead of those above one half.
+
+    Reference:
+        Jethani et al., Have We Learned to Explain?, 2021, appendix on REBAR; Maddison et al., The Concrete Distribution, 2017.
+    """
+
+    def __init__(self, logits: Tensor, valid: Tensor | None = None, *, temperature: float = 0.5, k: int | None = None) -> None:
+        self.logits, self.valid, self.temperature, self.k = logits, valid, temperature, k
+
+    def _on_valid(self, mask: Tensor) -> Tensor:
+        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
+
+    def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw hard masks (*shape, b, d)."""
+        return self._on_valid(self.logits.detach() + logistic(self.logits.detach(), shape) > 0)
+
+    def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
+        """Draw hard masks and their log-probabilities (*shape, b), for the score function."""
+        mask = self.sample(shape)
+        return mask, self.log_prob(mask)
+
+    def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
+        """Draw hard masks and the relaxed ones of the same noise."""
+        z = self.logits + logistic(self.logits.detach(), shape)
+        return self._on_valid(z.detach() > 0), self._on_valid(torch.sigmoid(z / self.temperature))
+
+    def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw soft masks that carry gradients to the logits."""
+        return self.paired(shape)[1]
+
+    def log_prob(self, mask: Tensor) -> Tensor:
+        """Log-probability (*shape, b) of masks (*shape, b, d)."""
+        terms = torch.where(mask.bool(), logsigmoid(self.logits), logsigmoid(-self.logits))
+        return self._on_valid(terms).sum(-1)
+
+    def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
+        """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask (REBAR)."""
+        a = self.logits
+        z = a + logistic(a.detach(), shape)
+        hard = z.detach() > 0
+        # Given the coin's face, z is logistic noise cut at 0; written with softplus it needs no clipping.
+        v = logistic(a.detach(), shape)
+        given = torch.where(hard, softplus(v + softplus(a)), -softplus(v + softplus(-a)))
+        hard = self._on_valid(hard)
+        soft, soft_given = (self._on_valid(torch.sigmoid(t / self.temperature)) for t in (z, given))
+        return Coupled(hard, soft, soft_given, self.log_prob(hard))
+
+    def antithetic(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor, Tensor]:
+        """Draw two masks of mirrored noise, and the weight (*shape, b, d) of each coordinate in DisARM's gradient."""
+        a, noise = self.logits.detach(), logistic(self.logits.detach(), shape)
+        one, two = a + noise > 0, a - noise > 0
+        weight = torch.sigmoid(a.abs()) * (one != two) * torch.where(one, 1.0, -1.0)
+        return self._on_valid(one), self._on_valid(two), self._on_valid(weight)
+
+    @property
+    def mean(self) -> Tensor:
+        """Probability (b, d) that each feature is on."""
+        return self._on_valid(torch.sigmoid(self.logits))
+
+    @property
+    def mode(self) -> Tensor:
+        """The mask (b, d) to show: what is more likely on than off, or the k most probable."""
+        if self.k is not None:
+            return top_k_mask(self.logits, self.k, self.valid)
+        return self._on_valid(self.logits > 0)

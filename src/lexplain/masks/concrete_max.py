@@ -1,0 +1,47 @@
+"""L2X's mask."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .noise import gumbel
+from .top_k import OFF, top_k_mask
+
+
+class ConcreteMax:
+    """Take the largest of k relaxed one-hot draws, feature by feature: soft, with at most k ones.
+
+    Its hard law has no tractable log-probability, so it has no `draw`, `log_prob` or `coupled`.
+
+    Reference:
+        Chen et al., Learning to Explain, 2018, section 3.3.
+    """
+
+    def __init__(self, logits: Tensor, k: int, valid: Tensor | None = None, *, temperature: float = 0.5) -> None:
+        self.logits = logits if valid is None else logits.masked_fill(~valid, OFF)
+        self.k, self.valid, self.temperature = k, valid, temperature
+
+    def _on_valid(self, mask: Tensor) -> Tensor:
+        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
+
+    def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw soft masks (*shape, b, d) in (0, 1) that carry gradients to the logits."""
+        noisy = self.logits + gumbel(self.logits.detach(), (self.k, *shape))
+        return self._on_valid((noisy / self.temperature).softmax(-1).amax(0))
+
+    def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw hard masks: the features that won at least one of k draws, so at most k."""
+        noisy = self.logits.detach() + gumbel(self.logits.detach(), (self.k, *shape))
+        winners = torch.zeros_like(noisy, dtype=torch.bool).scatter_(-1, noisy.argmax(-1, keepdim=True), True)
+        return self._on_valid(winners.any(0))
+
+    @property
+    def mean(self) -> Tensor:
+        """Probability (b, d) of winning at least one of the k draws."""
+        return self._on_valid(1 - (1 - self.logits.softmax(-1)) ** self.k)
+
+    @property
+    def mode(self) -> Tensor:
+        """The k features of highest weight."""
+        return top_k_mask(self.logits, self.k, self.valid)

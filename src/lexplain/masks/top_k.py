@@ -1,0 +1,138 @@
+"""Exactly k features."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from math import factorial
+
+import torch
+from torch import Tensor
+
+from .coupled import Coupled
+from .noise import exponential, gumbel
+
+OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
+MOST_ORDERS = 5040  # orders of a set that log_prob sums over
+
+
+def top_k_mask(scores: Tensor, k: int, valid: Tensor | None = None) -> Tensor:
+    """Mark exactly the k highest scores (ties by position), or all valid ones where there are fewer."""
+    if valid is not None:
+        scores = scores.masked_fill(~valid, float("-inf"))
+    best = scores.topk(min(k, scores.shape[-1]), dim=-1).indices
+    mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, best, True)
+    return mask if valid is None else mask & valid
+
+
+def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
+    """A soft k-hot vector that sums to k: k softmaxes, each with the earlier winners taken out.
+
+    Reference:
+        Xie and Ermon, Reparameterizable Subset Sampling via Continuous Relaxations, 2019, algorithm 2.
+    """
+    eps = torch.finfo(perturbed.dtype).tiny
+    alpha, total = perturbed / temperature, torch.zeros_like(perturbed)
+    for _ in range(k):
+        share = alpha.softmax(-1)
+        total = total + share
+        # The reference adds log(1 - share) to the scores before dividing by the temperature.
+        alpha = alpha + torch.log((1 - share).clamp_min(eps)) / temperature
+    return total
+
+
+class TopK:
+    """Turn on the k features whose noisy scores are highest (Plackett-Luce, weighted reservoir sampling).
+
+    Args:
+        logits: (b, d) log-weights.
+        k: how many are on; more than the valid ones means all valid ones.
+        valid: (b, d) of bool; False is padding, which is never on.
+        temperature: of the relaxed masks.
+
+    Reference:
+        Senetaire et al., Explainability as Statistical Inference, 2023, appendix D; Kool et al., Stochastic Beams, 2019.
+    """
+
+    def __init__(self, logits: Tensor, k: int, valid: Tensor | None = None, *, temperature: float = 0.5) -> None:
+        self.logits = logits if valid is None else logits.masked_fill(~valid, OFF)
+        self.k, self.valid, self.temperature = min(k, logits.shape[-1]), valid, temperature
+
+    def _on_valid(self, mask: Tensor) -> Tensor:
+        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
+
+    def _hard(self, perturbed: Tensor) -> Tensor:
+        return top_k_mask(perturbed.detach(), self.k, self.valid)
+
+    def _soft(self, perturbed: Tensor) -> Tensor:
+        return self._on_valid(relaxed_top_k(perturbed, self.k, self.temperature))
+
+    def _perturbed(self, shape: tuple[int, ...]) -> Tensor:
+        return self.logits + gumbel(self.logits.detach(), shape)
+
+    def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw hard masks (*shape, b, d) of exactly k ones."""
+        return self._hard(self._perturbed(shape))
+
+    def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
+        """Draw hard masks and the log-probability of the ORDER they were drawn in: unbiased for any function of the set."""
+        perturbed = self._perturbed(shape).detach()
+        return self._hard(perturbed), self.order_log_prob(perturbed.argsort(dim=-1, descending=True))
+
+    def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
+        """Draw hard masks and the relaxed ones of the same noise."""
+        perturbed = self._perturbed(shape)
+        return self._hard(perturbed), self._soft(perturbed)
+
+    def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
+        """Draw soft masks that sum to k and carry gradients to the logits."""
+        return self._soft(self._perturbed(shape))
+
+    def _chosen_and_rest(self, order: Tensor) -> tuple[Tensor, Tensor]:
+        """Log-weights of the first k of an order, and of all that was left when each was drawn, both (*shape, b, k)."""
+        ordered = self.logits.expand(order.shape).gather(-1, order)
+        left = ordered.flip(-1).logcumsumexp(-1).flip(-1)
+        return ordered[..., : self.k], left[..., : self.k]
+
+    def order_log_prob(self, order: Tensor) -> Tensor:
+        """Log-probability (*shape, b) that the first k of an order (*shape, b, d) are drawn in this order."""
+        chosen, left = self._chosen_and_rest(order)
+        terms = chosen - left
+        if self.valid is not None:
+            terms = terms * self.valid.expand(order.shape).gather(-1, order)[..., : self.k]
+        return terms.sum(-1)
+
+    def log_prob(self, mask: Tensor) -> Tensor:
+        """Log-probability of a SET: the sum over all orders of its members, so for small k alone."""
+        if factorial(self.k) > MOST_ORDERS:
+            raise ValueError(f"the probability of a set of {self.k} sums {factorial(self.k)} orders; use `draw`, which needs one")
+        members = mask.float().argsort(dim=-1, descending=True, stable=True)
+        orders = []
+        for order in permutations(range(self.k)):
+            index = torch.tensor([*order, *range(self.k, mask.shape[-1])], device=mask.device)
+            orders.append(self.order_log_prob(members[..., index]))
+        return torch.stack(orders).logsumexp(0)
+
+    def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
+        """Draw a hard mask, its relaxation, and a relaxation of fresh noise given the order of the hard one (REBAR).
+
+        The keys are arrival times of exponential clocks: given the order, the gaps between arrivals are independent.
+        """
+        perturbed = self._perturbed(shape)
+        order = perturbed.detach().argsort(dim=-1, descending=True)
+        _, left = self._chosen_and_rest(order)
+        log_gap = torch.log(exponential(perturbed.detach()))
+        arrival = (log_gap[..., : self.k] - left).logcumsumexp(-1)  # log e_1 ... log e_k
+        late = torch.logaddexp(arrival[..., -1:], log_gap - self.logits)  # where an item not drawn arrives
+        given = (-late).scatter(-1, order[..., : self.k], -arrival)
+        hard = self._hard(perturbed)
+        return Coupled(hard, self._soft(perturbed), self._soft(given), self.order_log_prob(order))
+
+    @property
+    def mean(self) -> Tensor:
+        """Chance (b, d) of being among k independent draws: close to the chance of being kept, and cheap."""
+        return self._on_valid(1 - (1 - self.logits.softmax(-1)) ** self.k)
+
+    @property
+    def mode(self) -> Tensor:
+        """The k features of highest weight."""
+        return top_k_mask(self.logits, self.k, self.valid)

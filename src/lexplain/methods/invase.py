@@ -1,0 +1,47 @@
+"""INVASE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from ..estimators import Reinforce
+from ..imputers import Constant
+from ..objectives import Likelihood
+from ..predictors import Outputs
+from ..selectors import Selector
+from .method import Method
+from .parts import fresh_copy, predictor_part, selector_network
+from .sizes import coins
+
+
+def invase(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+) -> Method:
+    """Pick the fewest features that a critic trained on these picks predicts as well from as a baseline does from all.
+
+    Reference:
+        Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.
+    """
+    penalty = 0.1 if keep is None and penalty is None else penalty
+    family, penalties = coins(features.count, keep, penalty, temperature=0.5)
+    critic = predictor_part(predictor, features, outputs)
+    return Method(
+        "invase",
+        features=features,
+        selector=Selector(selector_network(selector, features), family),
+        estimator=Reinforce(samples=1),
+        imputer=imputer or Constant(0.0),
+        predictor=critic,
+        objective=Likelihood(),
+        penalties=penalties,
+        baseline=fresh_copy(critic),
+    )

@@ -1,0 +1,45 @@
+"""L2X."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from ..estimators import Pathwise
+from ..imputers import Constant
+from ..masks import ConcreteMax
+from ..objectives import Likelihood
+from ..predictors import Outputs
+from ..selectors import Selector
+from .method import Method
+from .parts import predictor_part, selector_network
+from .sizes import Family, subset_size
+
+
+def l2x(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+    temperature: float = 0.1,
+) -> Method:
+    """Pick the k features that let a jointly trained predictor match y.
+
+    Reference:
+        Chen, Song, Wainwright and Jordan, Learning to Explain, 2018, section 3.
+    """
+    k = subset_size("l2x", features.count, keep, penalty)
+    return Method(
+        "l2x",
+        features=features,
+        selector=Selector(selector_network(selector, features), Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        estimator=Pathwise(),
+        imputer=imputer or Constant(0.0),
+        predictor=predictor_part(predictor, features, outputs),
+        objective=Likelihood(),
+    )

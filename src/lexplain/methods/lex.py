@@ -1,0 +1,47 @@
+"""LEX."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from ..estimators import Reinforce
+from ..imputers import IndependentGaussian
+from ..masks import TopK
+from ..objectives import Likelihood
+from ..predictors import Outputs
+from ..selectors import Selector
+from .method import Method
+from .parts import predictor_part, selector_network
+from .sizes import Family, subset_size
+
+
+def lex(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+    temperature: float = 0.5,
+    objective: Likelihood | None = None,
+    estimator: Any = None,
+) -> Method:
+    """Pick the k features from which y is likely however the others are imputed.
+
+    Reference:
+        Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6, appendix D.
+    """
+    k = subset_size("lex", features.count, keep, penalty)
+    return Method(
+        "lex",
+        features=features,
+        selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature})),
+        estimator=estimator or Reinforce(samples=4),
+        imputer=imputer or IndependentGaussian(),
+        predictor=predictor_part(predictor, features, outputs, sees_mask=False),
+        objective=objective or Likelihood(masks=10),
+    )

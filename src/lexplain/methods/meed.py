@@ -1,0 +1,64 @@
+"""MEED."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ..core import Trial
+from ..estimators import Pathwise
+from ..imputers import Constant
+from ..masks import ConcreteMax
+from ..objectives import Likelihood, PriorExplainer, cross_entropy
+from ..predictors import BlackBox, Outputs
+from ..selectors import Selector
+from .method import Method
+from .parts import adversary_part, predictor_part, selector_network
+from .sizes import Family, subset_size
+
+
+def meed(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+    temperature: float = 0.5,
+    adversary_weight: float = 1.0,
+) -> Method:
+    """Pick the k features that tell the model's output while an adversary learns nothing from the rest.
+
+    The selector sees the output beside the row, and starts from the scores |gradient x input| of the predictor.
+
+    Reference:
+        Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 3.
+    """
+    k = subset_size("meed", features.count, keep, penalty)
+    selected = predictor_part(predictor, features, outputs)
+    return Method(
+        "meed",
+        features=features,
+        selector=Selector(selector_network(selector, features, context=outputs.count), Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        estimator=Pathwise(),
+        imputer=imputer or Constant(0.0),
+        predictor=selected,
+        objective=Likelihood(),
+        adversary=(adversary_part(selected, features, outputs), adversary_weight),
+        prior=None if isinstance(selected, BlackBox) else PriorExplainer(partial(gradient_times_input, selected, features)),
+        reads_output=True,
+    )
+
+
+def gradient_times_input(predictor: nn.Module, features: Any, trial: Trial) -> Tensor:
+    """|x . d cross-entropy / dx| of full rows, summed within each feature (b, d)."""
+    with torch.enable_grad():
+        x = trial.x.detach().requires_grad_()
+        loss = cross_entropy(trial.target, predictor(x, torch.ones_like(x))).sum()
+        (slope,) = torch.autograd.grad(loss, x)
+    return features.gather((x * slope).abs())

@@ -1,0 +1,203 @@
+"""Where the parts meet: the order they run in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from .. import check
+from ..core import Trial, reshape_batch
+from ..masks import FixedMasks
+from ..objectives import Likelihood, PriorExplainer, complement, cross_entropy, opposite
+from ..predictors import Trained
+from .step import Phase, Step
+
+Term = Callable[[Trial], Tensor]
+TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random
+
+
+class Method(nn.Module):
+    """A selector, an imputer and a predictor, and how they learn from each other.
+
+    Args:
+        name: for tables and files.
+        features: feature masks to raw masks.
+        selector: rows to a distribution over masks.
+        estimator: how the selector learns from the cost of masks.
+        imputer: fills what is hidden.
+        predictor: predicts from a filled row; trains if it is a `Trained`.
+        objective: joins masks and imputations into the cost of a row.
+        penalties: costs (b,) of the mask distribution.
+        mask_costs: costs (M, b) of masks.
+        predictor_masks: masks the predictor learns on; None: the selector's own (joint training).
+        predictor_first: share of the epochs in which the predictor trains alone, before the selector, and then rests; 0: both take turns.
+        baseline: a network on full rows whose cost is the selector's baseline (INVASE).
+        adversary: a predictor on what is hidden, and the weight of its confusion in the selector's cost (MEED).
+        prior: an explainer to start from (MEED).
+        reads_output: the selector sees the model's output beside the row (MEED).
+        selector_speed: multiplies the selector's learning rate; a slow one waits for the predictor.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        features: Any,
+        selector: nn.Module,
+        estimator: Any,
+        imputer: nn.Module,
+        predictor: nn.Module,
+        objective: Likelihood,
+        penalties: Sequence[Term] = (),
+        mask_costs: Sequence[Term] = (),
+        predictor_masks: FixedMasks | None = None,
+        predictor_first: float = 0.0,
+        baseline: nn.Module | None = None,
+        adversary: tuple[nn.Module, float] | None = None,
+        prior: PriorExplainer | None = None,
+        reads_output: bool = False,
+        selector_speed: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.name, self.features, self.estimator, self.objective = name, features, estimator, objective
+        self.selector, self.imputer, self.predictor, self.baseline = selector, imputer, predictor, baseline
+        self.adversary, self.adversary_weight = adversary or (None, 0.0)
+        self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
+        self.predictor_masks, self.predictor_first = predictor_masks, predictor_first
+        self.prior, self.reads_output, self.selector_speed = prior, reads_output, selector_speed
+
+    # ---- what runs ----
+
+    def predict(self, trial: Trial, mask: Tensor, predictor: nn.Module | None = None) -> Distribution:
+        """Predictions of batch (M, L, K, b) from masks (M, L, b, d), with K fresh imputations each."""
+        outer, inner, rows, _ = mask.shape
+        lead = (outer, inner, self.objective.imputations, rows)
+        shape = trial.x.shape[1:]
+        raw = self.features.expand(mask).unsqueeze(2).expand(*lead, *shape).reshape(-1, *shape)
+        x = trial.x.expand(*lead, *shape).reshape(-1, *shape)
+        return reshape_batch((predictor or self.predictor)(self.imputer(x, raw), raw), lead)
+
+    def distribution(self, trial: Trial) -> Any:
+        """The selector's distribution over masks, led by the prior explainer while it trains."""
+        if self.prior is None or not self.selector.training:
+            return self.selector(trial.x, trial.context, trial.valid)
+        logits = self.prior.merge(self.selector.logits(trial.x, trial.context), trial)
+        return self.selector.family(logits, trial.valid)
+
+    def cost(self, trial: Trial, mask: Tensor) -> Tensor:
+        """The cost (M, b) of masks (M, L, b, d): all that the selector is to make small, but the penalties."""
+        trial = replace(trial, mask=mask, predicted=self.predict(trial, mask))
+        total = self.objective(trial)
+        for term in self.mask_costs:
+            total = total + term(trial)
+        if self.adversary is not None:
+            total = total + self.adversary_weight * self._infidelity(trial, mask, opposite(trial.target))
+        return total
+
+    def _infidelity(self, trial: Trial, mask: Tensor, target: Distribution) -> Tensor:
+        """How far (M, b) the adversary, who reads what is hidden, is from a target."""
+        hidden = complement(mask)
+        hidden = hidden if trial.valid is None else hidden & trial.valid if hidden.dtype == torch.bool else hidden * trial.valid
+        predicted = self.predict(trial, hidden, self.adversary)
+        return self.objective(replace(trial, target=target, predicted=predicted))
+
+    # ---- how it learns ----
+
+    def phases(self) -> list[Phase]:
+        """What the training loop does, in order."""
+        copies = self.objective.masks * self.objective.imputations
+        steps = []
+        if isinstance(self.predictor, Trained):
+            steps.append(Step("predictor", self.predictor, self._predictor_loss, self._predictor_loss, copies))
+        if self.adversary is not None:
+            steps.append(Step("adversary", self.adversary, self._adversary_loss, self._adversary_loss, copies))
+        if isinstance(self.baseline, Trained):
+            steps.append(Step("baseline", self.baseline, self._baseline_loss, self._baseline_loss))
+        select = Step("selector", self.selector, self._selector_loss, self._selector_check, copies * self.estimator.masks_a_call, self.selector_speed)
+        settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
+        if not steps or not self.predictor_first:
+            return [Phase("selector", (*steps, select), settle=settle)]
+        first = Phase("predictor", tuple(steps), self.predictor_first)
+        return [first, Phase("selector", (select,), 1 - self.predictor_first, settle)]
+
+    def _training_masks(self, trial: Trial) -> Tensor:
+        """Masks (1, L, b, d) that a predictor learns on."""
+        shape = (1, self.objective.masks)
+        if self.predictor_masks is not None:
+            return self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device).sample(shape)
+        with torch.no_grad():
+            masks: Tensor = self.estimator.masks(self.distribution(trial), shape)
+        return masks
+
+    def _predictor_loss(self, trial: Trial) -> Tensor:
+        return self.objective(replace(trial, predicted=self.predict(trial, self._training_masks(trial)))).mean()
+
+    def _adversary_loss(self, trial: Trial) -> Tensor:
+        return self._infidelity(trial, self._training_masks(trial), trial.target).mean()
+
+    def _baseline_cost(self, trial: Trial) -> Tensor:
+        """The baseline's cost (b,) of full rows."""
+        assert self.baseline is not None
+        return cross_entropy(trial.target, self.baseline(trial.x, torch.ones_like(trial.x)))
+
+    def _baseline_loss(self, trial: Trial) -> Tensor:
+        return self._baseline_cost(trial).mean()
+
+    def _selector_loss(self, trial: Trial) -> Tensor:
+        trial = replace(trial, p=self.distribution(trial))
+        with torch.no_grad():
+            baseline = None if self.baseline is None else self._baseline_cost(trial)
+        loss: Tensor = self.estimator(trial.p, lambda mask: self.cost(trial, mask), baseline, group=self.objective.masks)
+        return loss + self._penalty(trial)
+
+    def _penalty(self, trial: Trial) -> Tensor:
+        total = torch.zeros((), device=trial.x.device)
+        for term in self.penalties:
+            total = total + term(trial).mean()
+        return total
+
+    def _selector_check(self, trial: Trial) -> Tensor:
+        trial = replace(trial, p=self.distribution(trial))
+        masks = self.estimator.masks(trial.p, (1, self.objective.masks))
+        return self.cost(trial, masks).mean() + self._penalty(trial)
+
+    def refuse_misfit(self, trial: Trial) -> None:
+        """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
+        p = self.distribution(trial)
+        check.estimator_fits(self.estimator, p, self.predictor)
+        check.logits_fit(p.logits, (len(trial), self.features.count))
+        for phase in self.phases():
+            for step in phase.steps:
+                step.loss(trial)
+
+    # ---- what it says ----
+
+    @torch.inference_mode()
+    def explain(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Scores and masks, both (b, d), in one forward pass of the selector."""
+        p = self.selector(x, context, valid)
+        return p.mean, p.mode
+
+    @torch.no_grad()
+    def probabilities(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows, averaged over imputations.
+
+        Every row meets the same noise, so that its prediction does not depend on the rows beside it.
+        """
+        draws = TEST_IMPUTATIONS if getattr(self.imputer, "random", True) else 1
+        raw = self.features.expand(mask)
+
+        def fill(row: Tensor, shown: Tensor) -> Tensor:
+            filled: Tensor = self.imputer(row.expand(draws, *row.shape), shown.expand(draws, *shown.shape))
+            return filled
+
+        filled = torch.vmap(fill, out_dims=1, randomness="same")(x, raw)  # (draws, b, ...)
+        shown = raw.expand(draws, *raw.shape)
+        predicted = self.predictor(filled.flatten(0, 1), shown.flatten(0, 1))
+        means: Tensor = predicted.mean[:, None] if self.predictor.outputs.real else predicted.probs
+        return means.unflatten(0, (draws, len(x))).mean(0)

@@ -1,0 +1,42 @@
+"""The networks a recipe uses when it is given none."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from torch import nn
+
+from ..predictors import BlackBox, Frozen, Outputs, Trained, mlp
+from ..selectors import MLP
+
+
+def selector_network(given: nn.Module | None, features: Any, *, context: int = 0) -> nn.Module:
+    """The network given, or a dense one that fits."""
+    return given if given is not None else MLP(features.shape, features.count, context=context)
+
+
+def predictor_part(given: nn.Module | None, features: Any, outputs: Outputs, *, sees_mask: bool = True) -> nn.Module:
+    """The predictor given, a network given as a predictor that trains, or a dense one that fits."""
+    if isinstance(given, (Trained, Frozen, BlackBox)):
+        return given
+    if given is not None:
+        return Trained(given, outputs, sees_mask=False)
+    return Trained(mlp(features.shape, outputs.count, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
+
+
+def fresh_copy(predictor: nn.Module) -> nn.Module:
+    """The same architecture with new weights; what never trains is its own copy."""
+    if not isinstance(predictor, Trained):
+        return predictor
+    copied = copy.deepcopy(predictor)
+    for module in copied.modules():
+        reset = getattr(module, "reset_parameters", None)
+        if callable(reset):
+            reset()
+    return copied
+
+
+def adversary_part(predictor: nn.Module, features: Any, outputs: Outputs) -> nn.Module:
+    """A predictor that trains on what is hidden: the architecture of one that trains, else a dense one."""
+    return fresh_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)

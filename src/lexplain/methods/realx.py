@@ -1,0 +1,50 @@
+"""REAL-X."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import nn
+
+from ..estimators import Rebar
+from ..imputers import Constant
+from ..masks import Coins
+from ..objectives import Likelihood
+from ..predictors import Outputs
+from ..selectors import Selector
+from .method import Method
+from .parts import predictor_part, selector_network
+from .sizes import coins
+
+
+def realx(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+    temperature: float = 0.1,
+) -> Method:
+    """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
+
+    Reference:
+        Jethani et al., Have We Learned to Explain?: How Interpretability Methods Can Learn to Encode Predictions in their
+        Interpretations, 2021, section 5, algorithm 1.
+    """
+    penalty = 0.1 if keep is None and penalty is None else penalty
+    family, penalties = coins(features.count, keep, penalty, temperature=temperature)
+    return Method(
+        "realx",
+        features=features,
+        selector=Selector(selector_network(selector, features), family),
+        estimator=Rebar(),
+        imputer=imputer or Constant(0.0),
+        predictor=predictor_part(predictor, features, outputs),
+        objective=Likelihood(),
+        penalties=penalties,
+        predictor_masks=Coins,
+        predictor_first=0.5,
+    )

@@ -1,0 +1,58 @@
+"""Pulling the selector's scores to something known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log
+
+from torch import Tensor
+
+from ..core import Trial
+
+
+@dataclass(frozen=True)
+class ToUniform:
+    """Charge for how far the selector's draws are from uniform: the information that the mask carries about the input.
+
+    Reference:
+        Bang et al., Explaining a Black-Box by Using a Deep Variational Information Bottleneck Approach, 2021, equation 8.
+    """
+
+    price: float
+
+    def __call__(self, trial: Trial) -> Tensor:
+        """Cost (b,): price x k x KL(draw || uniform)."""
+        share = trial.p.logits.log_softmax(-1)
+        cost: Tensor = self.price * trial.p.k * ((share.exp() * share).sum(-1) + log(share.shape[-1]))
+        return cost
+
+
+Scores = Callable[[Trial], Tensor]  # a trial to scores (b, d) of a prior explainer
+
+
+@dataclass(frozen=True)
+class PriorExplainer:
+    """Start from another explainer's scores and let go of them as training goes on.
+
+    Reference:
+        Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, equations 12 and 13.
+    """
+
+    scores: Scores
+    rounds: int = 20  # in how many steps the weight of the prior falls from 1/2 to 1/(rounds + 1)
+
+    def weight(self, trial: Trial) -> float:
+        """1 / (m + 1) in round m = 1, 2, ..."""
+        return 1 / (2 + int(trial.progress * self.rounds))
+
+    def merge(self, logits: Tensor, trial: Trial) -> Tensor:
+        """Mix the selector's log-shares with the prior's."""
+        weight = self.weight(trial)
+        prior: Tensor = self.scores(trial).detach()
+        return (1 - weight) * logits.log_softmax(-1) + weight * prior.log_softmax(-1)
+
+    def distance(self, logits: Tensor, trial: Trial) -> Tensor:
+        """Mean absolute difference (b,) of the merged and the selector's own shares, fading like the prior."""
+        merged = self.merge(logits, trial).softmax(-1).detach()
+        return self.weight(trial) * (merged - logits.softmax(-1)).abs().mean(-1)

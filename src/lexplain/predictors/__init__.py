@@ -1,0 +1,26 @@
+"""Predictors: (filled x, raw mask) to a `torch.distributions` object of the target.
+
+`Trained` learns with the selector, `Frozen` is a network left as it is, `BlackBox` is any callable.
+`Target` is what they are to say: labels, soft targets, real values, or a model's output.
+"""
+
+from .black_box import BlackBox, Remembering
+from .frozen import Frozen
+from .mlp import mlp
+from .outputs import Outputs
+from .target import NetworkFunction, Target, as_function, from_labels, from_model
+from .trained import Trained
+
+__all__ = [
+    "BlackBox",
+    "Frozen",
+    "NetworkFunction",
+    "Outputs",
+    "Remembering",
+    "Target",
+    "Trained",
+    "as_function",
+    "from_labels",
+    "from_model",
+    "mlp",
+]

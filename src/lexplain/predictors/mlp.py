@@ -1,0 +1,17 @@
+"""The default predictor network for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from torch import nn
+
+
+def mlp(shape: Sequence[int], outputs: int, *, sees_mask: bool, hidden: Sequence[int] = (200, 200)) -> nn.Sequential:
+    """Dense ReLU layers, by default the two of 200 of REAL-X; with `sees_mask` the mask comes beside the input."""
+    sizes = [prod(shape) * (2 if sees_mask else 1), *hidden]
+    layers: list[nn.Module] = [nn.Flatten()]
+    for before, after in zip(sizes, sizes[1:], strict=False):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs))

@@ -1,0 +1,97 @@
+"""What is explained: labels, soft targets, real values, or what a model says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.utils.multiclass import type_of_target
+from torch import Tensor, nn
+
+from .. import check
+from .black_box import Remembering
+from .outputs import Outputs
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target of each row, and how to read it back."""
+
+    values: Tensor  # (n, c) probabilities, or (n,) standardised values
+    outputs: Outputs
+    classes: np.ndarray | None  # (c,) labels; None for real values
+    mean: float = 0.0  # of the real values
+    scale: float = 1.0
+
+
+def from_labels(y: Any) -> Target:
+    """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
+    values = check.target_values(y)
+    if values.ndim == 2:
+        soft = torch.as_tensor(check.probabilities(values), dtype=torch.float32)
+        return Target(soft, Outputs(soft.shape[1]), np.arange(soft.shape[1]))
+    if type_of_target(values).startswith("continuous"):
+        return _real(values.astype(np.float64))
+    classes, index = np.unique(values, return_inverse=True)
+    check.several_classes(classes)
+    return Target(torch.eye(len(classes))[torch.as_tensor(index)], Outputs(len(classes)), classes)
+
+
+def from_model(model: Any, rows: Any) -> tuple[Target, Remembering]:
+    """What a model says of full rows, and the function that was asked."""
+    ask = Remembering(as_function(model))
+    answer = ask(rows)
+    if answer.ndim == 1 or answer.shape[1] == 1:
+        return _real(answer.reshape(len(answer)).astype(np.float64)), ask
+    soft = torch.as_tensor(check.probabilities(answer), dtype=torch.float32)
+    classes = getattr(model, "classes_", None)
+    known = classes is not None and len(classes) == soft.shape[1]
+    return Target(soft, Outputs(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), ask
+
+
+def _real(values: np.ndarray) -> Target:
+    mean, scale = float(values.mean()), float(values.std())
+    check.several_values(scale)
+    standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
+    return Target(standard, Outputs(1, real=True), None, mean, scale)
+
+
+def as_function(model: Any) -> Callable[[Any], Any]:
+    """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
+    if isinstance(model, nn.Module):
+        return NetworkFunction(model)
+    for name in ("predict_proba", "predict"):
+        if hasattr(model, name):
+            asked: Callable[[Any], Any] = getattr(model, name)
+            return asked
+    if callable(model):
+        return model  # type: ignore[no-any-return]  # a user's function is what it is
+    raise TypeError(f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function of rows is needed")
+
+
+class NetworkFunction:
+    """A network as a function of raw rows: class probabilities, or values."""
+
+    def __init__(self, network: nn.Module) -> None:
+        self.network = network
+        self.probabilities = False  # whether the network returns probabilities itself, seen when it is asked
+
+    @torch.no_grad()
+    def __call__(self, rows: Any) -> np.ndarray:
+        """Ask the network in evaluation mode, and leave its mode as it was."""
+        first = next(self.network.parameters(), torch.zeros(()))
+        was = self.network.training
+        self.network.eval()
+        try:
+            output = self.network(torch.as_tensor(np.asarray(rows), dtype=first.dtype, device=first.device))
+        finally:
+            self.network.train(was)
+        output = output.double().cpu()
+        if output.ndim == 2 and output.shape[1] > 1:
+            self.probabilities = bool((output >= 0).all() and ((output.sum(1) - 1).abs() < 1e-4).all())
+            output = output if self.probabilities else output.softmax(1)
+        values: np.ndarray = output.numpy()
+        return values

@@ -1,0 +1,83 @@
+"""What every figure shares: a white card, colours that the colour-blind can tell apart, a heading."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from lexplain.report.wording import shorten
+
+INK, MUTED, RULE = "#1f2933", "#616e7c", "#d5dae0"
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")  # Okabe and Ito, 2008, without yellow
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+TEXT = 9.5  # points, of everything but titles
+
+
+class LaidOutOnce(ConstrainedLayoutEngine):
+    """Make room for labels at the first drawing only: matplotlib's own engine moves things a little at each."""
+
+    done = False
+
+    def execute(self, fig: Figure) -> None:
+        """Lay out the figure, or leave it as it is."""
+        if not self.done:
+            super().execute(fig)
+            self.done = True
+
+
+def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
+    """The axes given, or new ones on a white card of a figure of their own (inches); no pyplot, so nothing is registered anywhere."""
+    if ax is None:
+        figure = Figure(figsize=(width, height), layout=LaidOutOnce(), facecolor="white")
+        ax = figure.add_subplot()
+        ax.tick_params(colors=INK, labelsize=TEXT)
+        for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+            text.set_color(INK)
+    ax.set_facecolor("white")
+    ax.set_axisbelow(True)
+    for name, spine in ax.spines.items():
+        spine.set(color=RULE, visible=name in ("left", "bottom"))
+    return ax
+
+
+def heading(ax: Axes, title: str, handles: Sequence[Artist] = (), *, columns: int = 2) -> None:
+    """Write a title and, between it and the plot, a legend."""
+    lines = math.ceil(len(handles) / columns)
+    ink = ax.title.get_color()
+    ax.set_title(literal(title, 200), loc="left", size=11, weight="bold", color=ink, pad=8 + 15 * lines)
+    if handles:
+        ax.legend(
+            handles=list(handles),
+            ncols=columns,
+            loc="lower left",
+            bbox_to_anchor=(0.0, 1.0),
+            borderaxespad=0.2,
+            borderpad=0,
+            frameon=False,
+            fontsize=TEXT,
+            labelcolor=ink,
+            columnspacing=1.4,
+            handletextpad=0.5,
+        )
+
+
+def literal(text: object, most: int = 28) -> str:
+    """A short text that matplotlib will not read as mathematics."""
+    return shorten(text, most).replace("$", r"\$")
+
+
+def rows_of_table(table: pd.DataFrame, needed: Collection[str]) -> pd.DataFrame:
+    """The table with a plain index; refuse one that lacks columns or has no row."""
+    missing = [name for name in needed if name not in table.columns]
+    if missing:
+        raise ValueError(f"the table has the columns {[str(c) for c in table.columns]}, but {missing} are needed too; rename or add them")
+    if table.empty:
+        raise ValueError("the table has no row, so there is nothing to draw; give at least one")
+    return table.reset_index(drop=True)

@@ -1,0 +1,72 @@
+"""How names, numbers and durations are written in figures and pages."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+
+def shorten(text: object, most: int = 28) -> str:
+    """One line of printable characters, cut in the middle where it is longer than `most`.
+
+    Example:
+        >>> shorten("mean radius"), shorten("a_very_long_column_name", 12)
+        ('mean radius', 'a_very…_name')
+    """
+    line = " ".join("".join(c if c.isprintable() else " " for c in str(text)).split())
+    if len(line) <= most:
+        return line
+    tail = (most - 1) // 2
+    return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
+
+
+def number(value: Any) -> str:
+    """A table cell's text: numbers to about three digits, a dash where there is none, anything else as it is.
+
+    Example:
+        >>> [number(v) for v in (3, 0.91234, 12345.6, 0.0042, float("nan"), True, "honest")]
+        ['3', '0.912', '12,346', '0.0042', '–', 'yes', 'honest']
+    """
+    if value is None:
+        return "–"
+    if type(value).__name__ in ("bool", "bool_"):  # numpy's bool is no Python bool
+        return "yes" if value else "no"
+    if isinstance(value, Integral):
+        return str(int(value))
+    return _real(float(value)) if isinstance(value, Real) else str(value)
+
+
+def _real(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if abs(value) >= 1000:
+        return f"{value:,.0f}" if abs(value) < 1e9 else f"{value:.3g}"
+    if abs(value) >= 0.01 or value == 0:
+        return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+    return f"{value:.2g}"
+
+
+def duration(milliseconds: float) -> str:
+    """A time in the unit that people would say it in.
+
+    Example:
+        >>> [duration(ms) for ms in (0.0042, 3.14159, 2500, 180_000)]
+        ['4.2 µs', '3.1 ms', '2.5 s', '3 min']
+    """
+    units = ((60_000.0, "min"), (1000.0, "s"), (1.0, "ms"), (0.001, "µs"))
+    size, unit = next((pair for pair in units if milliseconds >= pair[0]), units[-1])
+    value = milliseconds / size
+    return f"{value:.0f} {unit}" if value >= 10 else f"{value:.2g} {unit}"
+
+
+def count(many: int, one: str, several: str = "") -> str:
+    """A number with its noun.
+
+    Example:
+        >>> count(1, "row"), count(1200, "row")
+        ('1 row', '1,200 rows')
+    """
+    return f"{many:,} {one if many == 1 else several or one + 's'}"

@@ -1,0 +1,27 @@
+"""The default selector network for tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import torch
+from torch import Tensor, nn
+
+
+class MLP(nn.Module):
+    """Score features with dense ReLU layers, by default the three of 200 of REAL-X; a context is put beside the input."""
+
+    def __init__(self, shape: Sequence[int], features: int, *, context: int = 0, hidden: Sequence[int] = (200, 200, 200)) -> None:
+        super().__init__()
+        sizes = [prod(shape) + context, *hidden]
+        layers: list[nn.Module] = []
+        for before, after in zip(sizes, sizes[1:], strict=False):
+            layers += [nn.Linear(before, after), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], features))
+
+    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        """Scores (b, d) of rows (b, ...)."""
+        flat = x.flatten(1)
+        scores: Tensor = self.layers(flat if context is None else torch.cat([flat, context], 1))
+        return scores

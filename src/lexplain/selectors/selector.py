@@ -1,0 +1,36 @@
+"""A network whose forward returns a distribution over masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+MaskFamily = Callable[[Tensor, Tensor | None], Any]  # (logits, valid) to a mask distribution
+
+
+class Selector(nn.Module):
+    """Say which masks suit a row.
+
+    Args:
+        network: x (and a context, where there is one) to logits (b, d).
+        family: (logits, valid) to a distribution over masks.
+    """
+
+    offset: Tensor
+
+    def __init__(self, network: nn.Module, family: MaskFamily) -> None:
+        super().__init__()
+        self.network, self.family = network, family
+        self.register_buffer("offset", torch.zeros(()))  # moved after training so that the rate asked for is kept
+
+    def logits(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        """Scores (b, d) of each feature of rows (b, ...)."""
+        scores: Tensor = self.network(x) if context is None else self.network(x, context)
+        return scores + self.offset
+
+    def forward(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Any:
+        """The distribution over masks of rows x (b, ...)."""
+        return self.family(self.logits(x, context), valid)

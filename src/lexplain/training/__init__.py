@@ -1,0 +1,7 @@
+"""Training: one loop for every method, the evaluator, and safe files."""
+
+from .checkpoint import Checkpoint, read_file, write_atomically
+from .evaluator import Evaluator, train_evaluator
+from .fit import Settings, constant, cosine, fit
+
+__all__ = ["Checkpoint", "Evaluator", "Settings", "constant", "cosine", "fit", "read_file", "train_evaluator", "write_atomically"]

@@ -1,0 +1,106 @@
+"""What an interrupted training is resumed from: one safetensors file, no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+
+def write_atomically(path: Path, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
+    """Write tensors and a JSON record into one safetensors file; a failure leaves the old file whole."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    os.close(handle)
+    try:
+        plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
+        save_file(plain, temporary, metadata={"lexplain": json.dumps(record)})
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what `write_atomically` wrote, or say why not."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"no file at {path}; check the path")
+    try:
+        with safe_open(path, framework="pt") as stored:
+            record = json.loads((stored.metadata() or {}).get("lexplain", "null"))
+            if isinstance(record, dict) and record.get("format") == kind:
+                return {name: stored.get_tensor(name) for name in stored.keys()}, record  # noqa: SIM118  a safetensors handle is no dict
+    except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as broken:
+        raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
+    found = record.get("format") if isinstance(record, dict) else None
+    raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {kind!r}")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+class Checkpoint:
+    """The file an interrupted fit goes on from.
+
+    Args:
+        path: where it lies.
+        fingerprint: of the data and the settings; another fit's checkpoint is refused.
+        seconds: least time between two writes.
+    """
+
+    kind = "lexplain.checkpoint/1"
+
+    def __init__(self, path: str | Path, fingerprint: str, *, seconds: float = 10.0) -> None:
+        self.path, self.fingerprint, self.seconds = Path(path), fingerprint, seconds
+
+    def write(self, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
+        """Keep the state of a training."""
+        write_atomically(self.path, tensors, {"format": self.kind, "fingerprint": self.fingerprint, **record})
+
+    def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """The state kept, or None where there is none yet."""
+        if not self.path.exists():
+            return None
+        tensors, record = read_file(self.path, self.kind)
+        if record["fingerprint"] != self.fingerprint:
+            raise ValueError(f"{self.path} is the checkpoint of another fit (other data or settings); give another path, or delete it")
+        return tensors, record
+
+
+def pack(prefix: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Name the tensors of a state below a prefix."""
+    return {f"{prefix}/{name}": tensor for name, tensor in state.items()}
+
+
+def unpack(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors that `pack` named."""
+    return {name.removeprefix(f"{prefix}/"): tensor for name, tensor in tensors.items() if name.startswith(f"{prefix}/")}
+
+
+def pack_optimiser(prefix: str, optimiser: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """The tensors of an optimiser's state, named by parameter and slot."""
+    state = optimiser.state_dict()["state"]
+    return {f"{prefix}/{index}/{slot}": value for index, slots in state.items() for slot, value in slots.items()}
+
+
+def unpack_optimiser(prefix: str, tensors: Mapping[str, Tensor], optimiser: torch.optim.Optimizer) -> None:
+    """Give an optimiser the state that `pack_optimiser` read."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in unpack(prefix, tensors).items():
+        index, slot = name.split("/")
+        state.setdefault(int(index), {})[slot] = tensor
+    optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})

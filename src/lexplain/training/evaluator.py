@@ -1,0 +1,115 @@
+"""EVAL-X: a judge that has seen random masks alone. And readers, which have seen someone's masks."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from ..core import Trial, seeded
+from ..imputers import Constant
+from ..masks import Coins, FixedMasks
+from ..methods import Phase, Step
+from ..objectives import cross_entropy
+from ..predictors import Outputs, Trained, mlp
+from .fit import Settings, fit
+
+JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
+READER_STEPS = 1000  # optimiser steps in which an evaluator gets used to given masks
+
+
+class Evaluator(nn.Module):
+    """Predict from any subset of the features without knowing who chose it.
+
+    The input is zero-filled with the mask beside it, so that the network knows what is hidden.
+
+    Args:
+        features: feature masks to raw masks.
+        outputs: what is predicted.
+        network: of twice the input's width; None: the default predictor network.
+        masks: what it trains on: fair coins (EVAL-X), or `UniformRate` for masks of every size.
+
+    Reference:
+        Jethani et al., Have We Learned to Explain?, 2021, section 4.
+    """
+
+    def __init__(self, features: Any, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
+        super().__init__()
+        self.features, self.masks, self.imputer = features, masks, Constant(0.0)
+        self.predictor = Trained(network or mlp(features.shape, outputs.count, sees_mask=True), outputs, sees_mask=True)
+
+    def forward(self, x: Tensor, mask: Tensor) -> Any:
+        """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""
+        raw = self.features.expand(mask)
+        return self.predictor(self.imputer(x, raw), raw)
+
+    @torch.no_grad()
+    def probabilities(self, x: Tensor, mask: Tensor) -> Tensor:
+        """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows."""
+        predicted = self(x, mask)
+        means: Tensor = predicted.mean[:, None] if self.predictor.outputs.real else predicted.probs
+        return means
+
+    def fit(self, train: Trial, validation: Trial, *, steps: int = JUDGE_STEPS, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
+        """Learn to predict from random masks."""
+
+        def drawn(trial: Trial) -> Tensor:
+            return self.masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device).sample()
+
+        return self._fit(drawn, train, validation, steps=steps, rate=1e-3, fabric=fabric, seed=seed)
+
+    def reader(
+        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
+    ) -> Evaluator:
+        """A copy that has got used to given masks (n, d), and so knows what they tell by being chosen."""
+
+        def given(trial: Trial) -> Tensor:
+            assert trial.context is not None
+            return trial.context.bool()
+
+        shown, judged = (replace(t, context=m.float()) for t, m in ((train, masks), (validation, validation_masks)))
+        return copy.deepcopy(self)._fit(given, shown, judged, steps=READER_STEPS, rate=3e-4, fabric=fabric, seed=seed)
+
+    def _fit(
+        self,
+        masks: Callable[[Trial], Tensor],
+        train: Trial,
+        validation: Trial,
+        *,
+        steps: int,
+        rate: float,
+        fabric: Fabric | None,
+        seed: int,
+    ) -> Evaluator:
+        def loss(trial: Trial) -> Tensor:
+            return cross_entropy(trial.target, self(trial.x, masks(trial))).mean()
+
+        batch = min(256, max(32, len(train) // 10))
+        epochs = max(5, round(steps * batch / len(train)))
+        settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, patience=max(10, epochs // 4), seed=seed)
+        phase = Phase("evaluator", (Step("predictor", self.predictor, loss, loss),))
+        fit(self, [phase], train, validation, settings, fabric=fabric)
+        self.eval().requires_grad_(False)
+        return self
+
+
+def train_evaluator(
+    features: Any,
+    outputs: Outputs,
+    train: Trial,
+    validation: Trial,
+    *,
+    masks: FixedMasks = Coins,
+    network: nn.Module | None = None,
+    fabric: Fabric | None = None,
+    seed: int = 0,
+) -> Evaluator:
+    """An evaluator of its own network, trained on random masks of rows that it will not judge."""
+    with seeded(seed):
+        evaluator = Evaluator(features, outputs, network=network, masks=masks)
+    return evaluator.fit(train, validation, fabric=fabric, seed=seed)

@@ -1,0 +1,261 @@
+"""The one training loop."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, cos, inf, pi
+from typing import Any, TypeVar
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from .. import check
+from ..core import Trial, seeded
+from ..methods import Phase, Step
+from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
+from .progress import Progress
+
+log = logging.getLogger("lexplain")
+Result = TypeVar("Result")
+
+
+def cosine(progress: float) -> float:
+    """Learning rate multiplier: full at the start, nothing at the end."""
+    return (1 + cos(pi * progress)) / 2
+
+
+def constant(progress: float) -> float:  # noqa: ARG001  a schedule's signature
+    """Learning rate multiplier: always full."""
+    return 1.0
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how fast to train.
+
+    Args:
+        epochs: passes over the rows, all phases together.
+        batch_size: rows of an optimiser step.
+        learning_rate: of Adam.
+        weight_decay: L2 penalty of every step's parameters, inside the gradient as in the papers' code.
+        schedule: share of a phase done to a multiplier of the learning rate.
+        patience: epochs without a better check before a phase stops; None: never.
+        max_rows: most model rows in flight.
+        seed: of the order of rows and of every draw.
+    """
+
+    epochs: int = 300
+    batch_size: int = 1000
+    learning_rate: float = 1e-3
+    weight_decay: float = 0.0
+    schedule: Callable[[float], float] = cosine
+    patience: int | None = None
+    max_rows: int = 1_000_000
+    seed: int = 0
+
+
+def fit(
+    module: nn.Module,
+    phases: Sequence[Phase],
+    train: Trial,
+    validation: Trial,
+    settings: Settings,
+    *,
+    fabric: Fabric | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> list[dict[str, Any]]:
+    """Train a module by its phases, keep each phase's best epoch on the validation rows, and return one record an epoch.
+
+    Args:
+        module: holds every part that a phase trains.
+        phases: what to do.
+        train: rows to learn from.
+        validation: rows to judge by.
+        settings: how long and how fast.
+        fabric: device, precision and number of processes; None: one process on the CPU.
+        checkpoint: where to keep the state, and to go on from it if it is there.
+    """
+    fabric = fabric or Fabric(accelerator="cpu", devices=1)
+    check.precision_fits(getattr(fabric.strategy.precision, "scaler", None))
+    module.to(fabric.device)
+    with seeded(settings.seed + fabric.global_rank):
+        run = _Run(module, train.to(fabric.device), validation.to(fabric.device), settings, fabric, checkpoint)
+        run.resume(phases)
+        for index in range(run.phase, len(phases)):
+            run.train(index, phases[index])
+    return run.records
+
+
+class _Run:
+    """The state of one training: all that a checkpoint must hold."""
+
+    def __init__(
+        self, module: nn.Module, train: Trial, validation: Trial, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
+    ) -> None:
+        self.module, self.rows, self.validation, self.settings = module, train, validation, settings
+        self.fabric, self.checkpoint, self.written = fabric, checkpoint, time.monotonic()
+        self.order = torch.Generator().manual_seed(settings.seed)
+        self.max_rows = settings.max_rows
+        self.records: list[dict[str, Any]] = []
+        self.phase = self.epoch = self.waited = 0
+        self.best, self.best_state = inf, dict[str, Tensor]()
+        self.optimisers: dict[str, torch.optim.Optimizer] = {}
+        self.stored: dict[str, Tensor] | None = None
+
+    def train(self, index: int, phase: Phase) -> None:
+        """Run one phase to its end or to the end of patience, then go back to its best epoch."""
+        epochs = max(1, round(self.settings.epochs * phase.share))
+        self._start(index, phase)
+        with Progress(phase.name, epochs, len(self.rows)) as progress:
+            progress.advance(self.epoch, self.best)
+            while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
+                began = time.monotonic()
+                self._epoch(phase, self.epoch / epochs)
+                judged = self._judge(phase)
+                self.epoch += 1
+                self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
+                self._keep_best(judged, settled=self.epoch > phase.settle * epochs or self.epoch == epochs)
+                self._write_checkpoint()
+                progress.advance(1, judged)
+        check.went_well(self.best_state)
+        self.module.load_state_dict(self.best_state)
+        self._write_checkpoint(ended=True)
+
+    def _start(self, index: int, phase: Phase) -> None:
+        if self.stored is None or self.phase != index:
+            self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
+        self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
+        if self.stored is not None:
+            for name, optimiser in self.optimisers.items():
+                unpack_optimiser(f"optimiser/{name}", self.stored, optimiser)
+            self.stored = None
+
+    def _optimiser(self, step: Step) -> torch.optim.Optimizer:
+        parameters = list(step.module.parameters())
+        return torch.optim.Adam(parameters, lr=self.settings.learning_rate, weight_decay=self.settings.weight_decay, fused=True)
+
+    def _epoch(self, phase: Phase, done: float) -> None:
+        settings, fabric = self.settings, self.fabric
+        for step in phase.steps:
+            for group in self.optimisers[step.name].param_groups:
+                group["lr"] = settings.learning_rate * step.speed * settings.schedule(done)
+        order = torch.randperm(len(self.rows), generator=self.order).to(fabric.device)
+        for rows in torch.split(order, settings.batch_size):
+            mine = rows[fabric.global_rank :: fabric.world_size]
+            trial = replace(self.rows.take(mine), progress=done)
+            for step in phase.steps:
+                self._descend(step, trial, weight=len(mine) * fabric.world_size / len(rows))
+
+    def _descend(self, step: Step, trial: Trial, *, weight: float) -> None:
+        """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
+        optimiser = self.optimisers[step.name]
+        _focus(self.module, step.module)
+
+        def backward(parts: int) -> None:
+            optimiser.zero_grad(set_to_none=True)
+            for part in _parts(trial, parts):
+                with self.fabric.autocast():
+                    loss = step.loss(part)
+                share = weight * len(part) / len(trial)
+                self.fabric.backward(loss if share == 1 else loss * share)
+
+        optimiser.zero_grad(set_to_none=True)
+        if len(trial):  # a process may have no row of a small last batch, but all must meet below
+            self._while_it_fits(step, len(trial), backward)
+        if self.fabric.world_size > 1:
+            for parameter in step.module.parameters():
+                slope = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                parameter.grad = self._mean_of_processes(slope)
+        optimiser.step()
+
+    def _while_it_fits(self, step: Step, rows: int, work: Callable[[int], Result]) -> Result:
+        """Do work on so many rows in as few parts as the device's memory allows."""
+        while True:
+            try:
+                return work(ceil(rows * step.copies / self.max_rows))
+            except torch.cuda.OutOfMemoryError:  # noqa: PERF203  it has to be tried again
+                if self.max_rows <= step.copies:
+                    raise
+                self.max_rows = max(step.copies, min(self.max_rows, rows * step.copies) // 2)
+                log.warning("the device is out of memory; going on with at most %d model rows at a time", self.max_rows)
+                torch.cuda.empty_cache()
+
+    def _mean_of_processes(self, value: Tensor) -> Tensor:
+        mean = self.fabric.all_reduce(value, reduce_op="mean")
+        assert isinstance(mean, Tensor)
+        return mean
+
+    @torch.no_grad()
+    def _judge(self, phase: Phase) -> float:
+        """The check of the phase's last step on the validation rows, with the same draws in every epoch."""
+        self.module.eval()
+        step, trial = phase.steps[-1], replace(self.validation, progress=1.0)
+
+        def total(parts: int) -> Tensor:
+            with seeded(self.settings.seed):
+                terms = [step.check(part) * (len(part) / len(trial)) for part in _parts(trial, parts)]
+            return torch.stack(terms).sum()
+
+        judged = self._while_it_fits(step, len(trial), total)
+        return float(judged if self.fabric.world_size == 1 else self._mean_of_processes(judged))
+
+    def _keep_best(self, judged: float, *, settled: bool) -> None:
+        if not settled:
+            return
+        if judged < self.best:
+            self.best, self.waited = judged, 0
+            self.best_state = {name: value.detach().clone() for name, value in self.module.state_dict().items()}
+        else:
+            self.waited += 1
+
+    def _write_checkpoint(self, *, ended: bool = False) -> None:
+        if self.checkpoint is None or self.fabric.global_rank or (not ended and time.monotonic() - self.written < self.checkpoint.seconds):
+            return
+        tensors = pack("module", self.module.state_dict()) | pack("best", self.best_state)
+        for name, optimiser in self.optimisers.items():
+            tensors |= pack_optimiser(f"optimiser/{name}", optimiser)
+        tensors |= {"rng/order": self.order.get_state(), "rng/cpu": torch.get_rng_state()}
+        if self.fabric.device.type == "cuda":
+            tensors["rng/cuda"] = torch.cuda.get_rng_state(self.fabric.device)
+        best = None if self.best == inf else self.best
+        phase, epoch = (self.phase + 1, 0) if ended else (self.phase, self.epoch)
+        self.checkpoint.write(tensors, {"phase": phase, "epoch": epoch, "waited": self.waited, "best": best, "records": self.records})
+        self.written = time.monotonic()
+
+    def resume(self, phases: Sequence[Phase]) -> None:
+        """Go on from the checkpoint, if there is one."""
+        found = self.checkpoint.read() if self.checkpoint is not None else None
+        if found is None:
+            return
+        tensors, record = found
+        self.module.load_state_dict(unpack("module", tensors))
+        self.phase, self.epoch, self.waited = record["phase"], record["epoch"], record["waited"]
+        self.best, self.records = inf if record["best"] is None else record["best"], record["records"]
+        self.best_state = {name: value.to(self.fabric.device) for name, value in unpack("best", tensors).items()}
+        self.order.set_state(tensors["rng/order"])
+        torch.set_rng_state(tensors["rng/cpu"])
+        if self.fabric.global_rank:  # the file holds the first process's draws; the others must not repeat them
+            torch.manual_seed(self.settings.seed + self.fabric.global_rank + self.fabric.world_size * len(self.records))
+        elif "rng/cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["rng/cuda"], self.fabric.device)
+        if self.epoch:
+            self.stored = tensors
+        assert self.checkpoint is not None
+        log.info("going on from %s: phase %d of %d, epoch %d", self.checkpoint.path, self.phase + 1, len(phases), self.epoch)
+
+
+def _parts(trial: Trial, parts: int) -> list[Trial]:
+    """A trial in so many parts."""
+    if parts == 1:
+        return [trial]
+    return [trial.take(rows) for rows in torch.arange(len(trial), device=trial.x.device).chunk(parts)]
+
+
+def _focus(module: nn.Module, trained: nn.Module) -> None:
+    """Let one part train and the others rest: no gradients for them, no dropout, no moving statistics."""
+    module.eval().requires_grad_(False)
+    trained.train().requires_grad_(True)

@@ -1,0 +1,98 @@
+import doctest
+
+import numpy as np
+import pytest
+
+from lexplain.data import DATASETS, describe, load, load_data
+
+
+def parts_of(data):
+    return data.train, data.validation, data.test
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_data_set_keeps_its_promises(name):
+    data = load_data(name, seed=3)
+    assert data.name == name
+    assert len(set(data.names)) == len(data.names)
+    for part in parts_of(data):
+        assert part.x.shape == (len(part), len(data.names))
+        assert part.x.dtype == np.float32
+        assert np.isfinite(part.x).all()
+        assert part.y.shape == (len(part),)
+        assert part.y.dtype == np.int64
+        assert set(part.y.tolist()) == {0, 1}
+        assert part.truth is None or part.truth.shape == part.x.shape
+    assert data.frame(data.test).columns.tolist() == list(data.names)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_no_row_is_in_two_parts(name):
+    rows = [row.tobytes() for part in parts_of(load_data(name)) for row in part.x]
+    assert len(set(rows)) == len(rows)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_the_seed_decides(name):
+    one, same, other = load_data(name, seed=1), load_data(name, seed=1), load_data(name, seed=2)
+    for a, b, c in zip(parts_of(one), parts_of(same), parts_of(other), strict=True):
+        assert np.array_equal(a.x, b.x)
+        assert np.array_equal(a.y, b.y)
+        assert not np.array_equal(a.x, c.x)
+        assert not np.array_equal(a.y, c.y)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_description_agrees_with_the_data(name):
+    data, told = load_data(name), describe().set_index("name").loc[name]
+    sizes = [] if data.train.truth is None else sorted(set(data.train.truth.sum(1).tolist()))
+    assert told["description"] == data.description
+    assert told["description"].endswith(".")
+    assert told["columns"] == data.train.x.shape[1]
+    assert told["true features"] == (" or ".join(map(str, sizes)) or "unknown")
+    assert told["control flow"] == ("none" if data.control_flow is None else data.names[data.control_flow])
+
+
+def test_menu():
+    assert list(DATASETS) == ["s1", "s2", "s3", "a", "b", "c", "xor", "orange_skin", "nonlinear_additive", "switch", "breast_cancer"]
+    assert describe()["name"].tolist() == list(DATASETS)
+    assert {name: source.control_flow for name, source in DATASETS.items() if source.control_flow} == {
+        "s1": 10,
+        "s2": 10,
+        "s3": 10,
+        "switch": 9,
+    }
+
+
+def test_published_sizes_are_the_default():
+    data = load_data("s2")
+    assert [len(part) for part in parts_of(data)] == [10_000, 1_000, 10_000]
+
+
+def test_options_reach_the_data_set():
+    data = load_data("switch", rows=30, seed=7, noise_columns=2, correlation=0.9, target="probabilities")
+    plain = DATASETS["switch"](rows=30, seed=7, noise_columns=2, correlation=0.9, target="probabilities")
+    assert np.array_equal(data.train.x, plain.train.x)
+    assert np.array_equal(data.train.y, plain.train.y)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("s4", {}, "'s4' is no data set; choose one of: a, b, breast_cancer"),
+        ("s1", {"correlation": 1}, "correlation=1"),
+        ("s1", {"rows": 0}, "0 is too few"),
+        ("breast_cancer", {"rows": 100}, "'rows' is no option of breast_cancer; choose one of: seed"),
+        ("breast_cancer", {"noise_columns": 1}, "'noise_columns' is no option of breast_cancer"),
+        ("breast_cancer", {"correlation": 0.5}, "'correlation' is no option of breast_cancer"),
+        ("breast_cancer", {"target": "values"}, "'target' is no option of breast_cancer"),
+        ("breast_cancer", {"target": "classes"}, "'target' is no option of breast_cancer"),
+    ],
+)
+def test_refusals(name, options, told):
+    with pytest.raises(ValueError, match=told):
+        load_data(name, **options)
+
+
+def test_example_in_the_docstring_runs():
+    assert doctest.testmod(load) == (0, 2)

@@ -1,0 +1,263 @@
+"""What makes each named method the method of its paper (methods.md, sections 0 and 6)."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy as torch_cross_entropy
+
+from lexplain.core import Trial, as_target, seeded
+from lexplain.estimators import Pathwise, Rebar, Reinforce
+from lexplain.features import Columns
+from lexplain.imputers import Constant, IndependentGaussian
+from lexplain.masks import Bernoulli, ConcreteMax, TopK
+from lexplain.methods import basex, invase, l2x, lex, meed, realx, vibi
+from lexplain.objectives import ToUniform
+from lexplain.predictors import Frozen, Outputs, Trained
+
+COUNT, ROWS, CLASSES = 5, 40, 3
+FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT))), Outputs(CLASSES)
+
+
+def trial_of(context=False, progress=0.0):
+    soft = torch.randn(ROWS, CLASSES).softmax(-1)
+    return Trial(torch.randn(ROWS, COUNT), as_target(soft, real=False), context=soft if context else None, progress=progress)
+
+
+def step_of(method, name):
+    (step,) = [step for phase in method.phases() for step in phase.steps if step.name == name]
+    return step
+
+
+def loss_of(method, name, trial, seed=0):
+    with seeded(seed):
+        return step_of(method, name).loss(trial)
+
+
+def shake(module):
+    for weight in module.parameters():
+        weight.data += torch.randn_like(weight)
+
+
+def masks_seen(method, name, trial):
+    """The raw masks that a step shows to the imputer."""
+    seen = []
+    hook = method.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
+    loss_of(method, name, trial)
+    hook.remove()
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("recipe", "masks", "estimator", "imputer", "steps"),
+    [
+        (l2x, ConcreteMax, Pathwise, Constant, [["predictor", "selector"]]),
+        (vibi, ConcreteMax, Pathwise, Constant, [["predictor", "selector"]]),
+        (meed, ConcreteMax, Pathwise, Constant, [["predictor", "adversary", "selector"]]),
+        (invase, Bernoulli, Reinforce, Constant, [["predictor", "baseline", "selector"]]),
+        (basex, Bernoulli, Rebar, Constant, [["predictor", "selector"]]),
+        (realx, Bernoulli, Rebar, Constant, [["predictor"], ["selector"]]),
+        (lex, TopK, Reinforce, IndependentGaussian, [["predictor", "selector"]]),
+    ],
+    ids=lambda part: getattr(part, "__name__", ""),
+)
+def test_the_table_of_methods(recipe, masks, estimator, imputer, steps):
+    method, trial = recipe(FEATURES, OUTPUTS), trial_of(recipe is meed)
+    assert type(method.distribution(trial)) is masks
+    assert type(method.estimator) is estimator
+    assert type(method.imputer) is imputer
+    assert [[step.name for step in phase.steps] for phase in method.phases()] == steps
+    assert method.name == recipe.__name__
+
+
+# ---- REAL-X and BASE-X ----
+
+
+def test_the_predictor_of_realx_never_sees_the_selectors_masks():
+    method, trial = realx(FEATURES, OUTPUTS), trial_of()
+    before = loss_of(method, "predictor", trial)
+    shake(method.selector)
+    assert loss_of(method, "predictor", trial) == before
+    (masks,) = masks_seen(method, "predictor", Trial(torch.randn(4000, COUNT), as_target(torch.ones(4000, CLASSES) / CLASSES, real=False)))
+    assert masks.dtype == torch.bool
+    assert ((masks.float().mean(0) - 0.5).abs() < 5 * 0.5 / 4000**0.5).all()  # fair coins
+
+
+def test_the_predictor_of_basex_learns_from_the_selectors_masks():
+    method, trial = basex(FEATURES, OUTPUTS), trial_of()
+    before = loss_of(method, "predictor", trial)
+    shake(method.selector)
+    assert loss_of(method, "predictor", trial) != before
+    method.selector.offset.fill_(1e6)  # everything on
+    (masks,) = masks_seen(method, "predictor", trial)
+    assert masks.all()
+
+
+@pytest.mark.parametrize("recipe", [realx, basex, invase])
+def test_the_penalty_is_the_mean_of_the_probabilities(recipe):
+    cheap, dear = (recipe(FEATURES, OUTPUTS, penalty=price) for price in (0.0, 10.0))
+    dear.load_state_dict(cheap.state_dict())
+    trial = trial_of()
+    rate = cheap.selector(trial.x).mean.mean()
+    assert (loss_of(dear, "selector", trial) - loss_of(cheap, "selector", trial)).item() == pytest.approx(10 * rate.item(), rel=1e-3)
+
+
+def test_frozen_realx_trains_the_selector_alone():
+    method = realx(FEATURES, OUTPUTS, predictor=Frozen(nn.Linear(COUNT, CLASSES), OUTPUTS, to_raw=FEATURES.raw))
+    (phase,) = method.phases()
+    assert [step.name for step in phase.steps] == ["selector"]
+    assert phase.share == 1
+    loss_of(method, "selector", trial_of()).backward()
+    assert all(weight.grad is None for weight in method.predictor.parameters())
+    assert any(weight.grad.abs().sum() > 0 for weight in method.selector.parameters())
+
+
+# ---- INVASE ----
+
+
+class Spy(Reinforce):
+    """REINFORCE that keeps the baseline it was handed."""
+
+    def __call__(self, p, cost, baseline=None, *, group=1):
+        object.__setattr__(self, "seen", baseline)
+        return super().__call__(p, cost, baseline, group=group)
+
+
+def test_the_baseline_of_invase_is_independent_of_masks():
+    method, trial = invase(FEATURES, OUTPUTS), trial_of()
+    method.estimator = Spy(samples=1)
+    loss_of(method, "selector", trial, seed=0)
+    one = method.estimator.seen
+    logits = method.baseline.network(torch.cat([trial.x, torch.ones_like(trial.x)], 1))
+    assert torch.allclose(one, torch_cross_entropy(logits, trial.target.probs, reduction="none"), atol=1e-5)  # of full rows
+    assert one.shape == (ROWS,)
+    assert not one.requires_grad
+    loss_of(method, "selector", trial, seed=1)
+    assert torch.equal(method.estimator.seen, one)
+    shake(method.selector)
+    shake(method.predictor)
+    loss_of(method, "selector", trial)
+    assert torch.equal(method.estimator.seen, one)
+    shake(method.baseline)
+    loss_of(method, "selector", trial)
+    assert not torch.allclose(method.estimator.seen, one)
+
+
+def test_the_baseline_of_invase_is_a_network_of_its_own():
+    method = invase(FEATURES, OUTPUTS)
+    assert isinstance(method.baseline, Trained)
+    ours, critics = (dict(part.named_parameters()) for part in (method.baseline, method.predictor))
+    assert {key: value.shape for key, value in ours.items()} == {key: value.shape for key, value in critics.items()}
+    assert not any(torch.equal(ours[key], critics[key]) for key in ours)  # and of other first weights
+    loss_of(method, "baseline", trial_of()).backward()
+    assert all(weight.grad is None for weight in method.predictor.parameters())
+    assert all(weight.grad is not None for weight in method.baseline.parameters())
+
+
+# ---- MEED ----
+
+
+def focused(method, name):
+    method.eval().requires_grad_(False)
+    step_of(method, name).module.train().requires_grad_(True)
+    return method
+
+
+def test_the_selectors_step_of_meed_leaves_predictor_and_adversary_alone():
+    method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
+    focused(method, "selector")
+    loss_of(method, "selector", trial).backward()
+    assert all(weight.grad is None for part in (method.predictor, method.adversary) for weight in part.parameters())
+    assert all(weight.grad is not None for weight in method.selector.parameters())
+
+
+def test_the_adversary_of_meed_reads_what_is_hidden():
+    method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
+    (shown,) = masks_seen(focused(method, "predictor"), "predictor", trial)
+    (hidden,) = masks_seen(focused(method, "adversary"), "adversary", trial)
+    assert torch.allclose(hidden, 1 - shown)
+    selected, unselected = masks_seen(focused(method, "selector"), "selector", trial)
+    assert torch.allclose(unselected, 1 - selected)
+
+
+def test_the_adversary_of_meed_learns_the_target_and_the_selector_the_opposite():
+    method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
+    mask = torch.rand(1, 1, ROWS, COUNT) < 0.5
+    said = method.predict(trial, ~mask, method.adversary).probs[0, 0, 0].log()
+    read = method.predict(trial, mask).probs[0, 0, 0].log()
+    target = trial.target.probs
+    told, confused = -(target * read).sum(1), -((1 - target) / (CLASSES - 1) * said).sum(1)
+    assert torch.allclose(method.cost(trial, mask)[0], told + confused, atol=1e-5)
+    method.adversary_weight = 0.25
+    assert torch.allclose(method.cost(trial, mask)[0], told + 0.25 * confused, atol=1e-5)
+    method.selector.offset.fill_(0.0)
+    with seeded(0):
+        loss = method._adversary_loss(trial)
+    with seeded(0):
+        masks = method._training_masks(trial)
+    said = method.predict(trial, 1 - masks, method.adversary).probs[0, 0, 0].log()
+    assert loss.item() == pytest.approx(-(target * said).sum(1).mean().item(), rel=1e-4)
+
+
+def test_meed_uses_the_models_output():
+    method, trial = meed(FEATURES, OUTPUTS).eval(), trial_of(context=True)
+    assert method.reads_output
+    one, _ = method.explain(trial.x, trial.context)
+    two, _ = method.explain(trial.x, trial.context.flip(1))
+    assert not torch.allclose(one, two)
+    shown = method.selector.network.layers[0].weight[:, COUNT:]
+    assert shown.shape[1] == CLASSES
+
+
+def test_the_prior_of_meed_leads_in_training_alone_and_less_and_less():
+    method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
+    own = method.selector.logits(trial.x, trial.context).softmax(-1)
+    distances = []
+    method.selector.train()
+    for progress in (0.0, 0.5, 1.0):
+        led = method.distribution(replace(trial, progress=progress)).logits.softmax(-1)
+        distances.append((led - own).abs().sum().item())
+    assert distances[0] > distances[1] > distances[2] > 0
+    method.selector.eval()
+    assert torch.allclose(method.distribution(trial).logits.softmax(-1), own, atol=1e-6)
+    assert torch.allclose(method.explain(trial.x, trial.context)[0], method.distribution(trial).mean, atol=1e-6)
+
+
+def test_the_prior_of_meed_is_gradient_times_input():
+    method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
+    x = trial.x.clone().requires_grad_()
+    logs = method.predictor(x, torch.ones_like(x)).logits
+    (slope,) = torch.autograd.grad(-(trial.target.probs * logs).sum(), x)
+    assert torch.allclose(method.prior.scores(trial), (x * slope).abs(), atol=1e-5)
+    # It must favour what matters: the authors' code takes the softmax of minus this (methods.md 6.8).
+    merged = method.prior.merge(torch.zeros(ROWS, COUNT), trial)
+    assert torch.equal(merged.argmax(1), (x * slope).abs().argmax(1))
+
+
+# ---- VIBI, L2X, LEX ----
+
+
+def test_vibi_is_l2x_with_a_price_on_information():
+    plain, priced = l2x(FEATURES, OUTPUTS, keep=2), vibi(FEATURES, OUTPUTS, keep=2, compression=0.7)
+    priced.load_state_dict(plain.state_dict())
+    trial = trial_of()
+    price = ToUniform(0.7)(replace(trial, p=plain.selector(trial.x))).mean()
+    assert price > 0
+    assert (loss_of(priced, "selector", trial) - loss_of(plain, "selector", trial)).item() == pytest.approx(price.item(), rel=1e-2, abs=1e-6)
+
+
+def test_the_predictor_of_l2x_learns_from_soft_masks():
+    (masks,) = masks_seen(l2x(FEATURES, OUTPUTS), "predictor", trial_of())
+    assert masks.is_floating_point()
+    assert ((masks > 0) & (masks < 1)).any()
+
+
+def test_lex_joins_ten_masks_inside_the_log():
+    method, trial = lex(FEATURES, OUTPUTS, keep=2), trial_of()
+    (masks,) = masks_seen(method, "predictor", trial)
+    assert masks.shape == (10 * ROWS, COUNT)
+    assert (masks.sum(1) == 2).all()
+    assert method.objective.masks_inside
+    assert not method.predictor.sees_mask

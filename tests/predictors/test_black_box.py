@@ -1,0 +1,132 @@
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from lexplain.features import Columns
+from lexplain.predictors import BlackBox, Outputs, Remembering
+
+FRAME = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0], "income": [1000.0, 3000.0, 2000.0, 9000.0]})
+TWO = Outputs(2)
+
+
+def halves(rows):
+    return np.full((len(rows), 2), 0.5)
+
+
+class Spy:
+    """A model that keeps what it is asked."""
+
+    def __init__(self):
+        self.asked = []
+
+    def __call__(self, rows):
+        self.asked.append(rows)
+        return halves(rows)
+
+
+def test_the_model_sees_raw_units_and_names():
+    spy, features = Spy(), Columns().fit(FRAME)
+    encoded = features.encode(FRAME)
+    assert encoded.mean(0).abs().max() < 1e-6  # the model must not see these
+    BlackBox(spy, TWO, decode=features.decode)(encoded, torch.ones(4, 2))
+    assert isinstance(spy.asked[0], pd.DataFrame)
+    assert list(spy.asked[0].columns) == ["age", "income"]
+    assert np.allclose(spy.asked[0].to_numpy(), FRAME.to_numpy())
+
+
+def test_an_array_arrives_as_an_array():
+    spy, features = Spy(), Columns().fit(FRAME.to_numpy())
+    BlackBox(spy, TWO, decode=features.decode)(features.encode(FRAME.to_numpy()), torch.ones(4, 2))
+    assert type(spy.asked[0]) is np.ndarray
+    assert np.allclose(spy.asked[0], FRAME.to_numpy())
+
+
+@pytest.mark.parametrize("decode", [lambda x: x.numpy(), lambda x: pd.DataFrame(x.numpy(), columns=["a", "b"])], ids=["array", "frame"])
+def test_the_same_rows_are_asked_for_once(decode):
+    spy = Spy()
+    box = BlackBox(spy, TWO, decode=decode)
+    x, mask = torch.randn(6, 2), torch.ones(6, 2)
+    first = box(x, mask).probs
+    assert torch.equal(box(x.clone(), 1 - mask).probs, first)
+    assert (box.ask.calls, box.ask.rows, len(spy.asked)) == (1, 6, 1)
+    box(x.flip(0), mask)
+    box(x[:3], mask[:3])
+    assert (box.ask.calls, box.ask.rows, len(spy.asked)) == (3, 15, 3)
+
+
+def test_rows_that_look_alike_are_told_apart():
+    ask = Remembering(lambda rows: np.asarray(rows, dtype=float).sum(1))
+    flat = np.arange(6.0)
+    assert ask(flat.reshape(2, 3)).tolist() == [3, 12]
+    assert ask(flat.reshape(3, 2)).tolist() == [1, 5, 9]
+    assert ask(np.array([[1.0, 2.0]])).tolist() == [3]
+    assert ask(np.array([[1, 2]])).tolist() == [3]
+    assert ask(np.array([[2.0, 1.0]])).tolist() == [3]
+    assert ask.calls == 5
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
+    assert ask(frame).tolist() == [3, 3]
+    ask(frame.iloc[::-1])
+    ask(frame.iloc[:1])
+    assert ask.calls == 8
+
+
+def test_the_same_numbers_under_other_names_are_another_question():
+    ask = Remembering(lambda rows: rows["a"].to_numpy())
+    assert ask(pd.DataFrame({"a": [1.0], "b": [2.0]})).tolist() == [1]
+    assert ask(pd.DataFrame({"b": [1.0], "a": [2.0]})).tolist() == [2]
+
+
+def test_the_oldest_answers_are_forgotten():
+    spy = Spy()
+    ask = Remembering(spy)
+    for i in range(40):
+        ask(np.full((1, 1), i))
+    ask(np.full((1, 1), 39))
+    assert ask.calls == 40
+    ask(np.full((1, 1), 0))
+    assert ask.calls == 41
+    assert len(ask._answers) <= 10  # a memory, not an archive
+
+
+def test_gives_no_gradient():
+    box = BlackBox(halves, TWO, decode=lambda x: x.detach().numpy())
+    assert not box(torch.randn(3, 2).requires_grad_(), torch.ones(3, 2)).logits.requires_grad
+    assert box.differentiable is False
+
+
+def test_gives_what_the_model_said():
+    said = np.array([[0.2, 0.8], [1.0, 0.0]])
+    box = BlackBox(lambda rows: said, TWO, decode=lambda x: x.numpy())
+    assert torch.allclose(box(torch.randn(2, 2), torch.ones(2, 2)).probs, torch.tensor(said, dtype=torch.float32))
+    real = BlackBox(lambda rows: np.array([5.0, -3.0]), Outputs(1, real=True), decode=lambda x: x.numpy())
+    assert real(torch.randn(2, 2), torch.ones(2, 2)).mean.tolist() == [5, -3]
+    column = BlackBox(lambda rows: np.array([[5.0], [-3.0]]), Outputs(1, real=True), decode=lambda x: x.numpy())
+    assert column(torch.randn(2, 2), torch.ones(2, 2)).mean.tolist() == [5, -3]
+    tensor = BlackBox(lambda rows: torch.tensor(said, requires_grad=True), TWO, decode=lambda x: x.numpy())
+    assert torch.allclose(tensor(torch.randn(2, 2), torch.ones(2, 2)).probs, torch.tensor(said, dtype=torch.float32))
+
+
+def test_a_flipped_answer_is_read():
+    # predict_proba(X)[:, ::-1] is a view of negative stride, which torch cannot share.
+    box = BlackBox(lambda rows: np.tile([0.2, 0.8], (len(rows), 1))[:, ::-1], TWO, decode=lambda x: x.numpy())
+    assert torch.allclose(box(torch.randn(2, 2), torch.ones(2, 2)).probs, torch.tensor([[0.8, 0.2]]).expand(2, 2))
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        (lambda rows: np.zeros((len(rows), 2, 1)), "returned shape"),
+        (lambda rows: halves(rows)[:-1], "returned shape"),
+        (lambda rows: np.float64(0.5), "returned shape"),
+        (lambda rows: np.array([["a", "b"]] * len(rows)), "predict_proba rather than predict"),
+        (lambda rows: halves(rows) * np.nan, "NaN or infinity"),
+        (lambda rows: np.full((len(rows), 3), 1 / 3), "classes"),
+        (lambda rows: np.full(len(rows), 0.5), "classes"),
+    ],
+    ids=["three axes", "too few rows", "one number", "labels", "NaN", "three classes for two", "one number a row for two classes"],
+)
+def test_refuses_what_is_no_prediction(answer, words):
+    box = BlackBox(answer, TWO, decode=lambda x: x.numpy())
+    with pytest.raises(ValueError, match=words):
+        box(torch.randn(4, 2), torch.ones(4, 2))

@@ -1,0 +1,100 @@
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from lexplain.core import Explanation
+
+NAMES = ("age", "income", "city", "job")
+HARD_NAMES = ("<script>alert(1)</script>", "price in $ and $", "日本語", "two\nlines --> &amp;", "n" * 300, "id=\"x\" 'y'")
+VOID = {"meta", "br", "hr", "img", "link", "input"}
+
+
+def explanation_of(rows=40, names=NAMES, *, data="frame", **fields):
+    """A made-up explanation that keeps about half of the features."""
+    draw = np.random.default_rng(0)
+    values = draw.normal(size=(rows, len(names)))
+    scores = torch.tensor(draw.uniform(size=(rows, len(names))), dtype=torch.float32)
+    outputs = torch.tensor(draw.dirichlet((1.0, 1.0), size=rows), dtype=torch.float32)
+    kinds = {"frame": pd.DataFrame(values, columns=list(names)), "array": values, "none": None, "images": values.reshape(rows, 1, 1, -1)}
+    usual = {"scores": scores, "mask": scores > 0.5, "feature_names": tuple(names), "data": kinds[data], "method": "realx"}
+    return Explanation(**{**usual, "predict": lambda: outputs, "classes": ("no", "yes"), **fields})
+
+
+CASES = {
+    "frame": lambda: explanation_of(),
+    "array": lambda: explanation_of(data="array"),
+    "no data": lambda: explanation_of(data="none"),
+    "images": lambda: explanation_of(data="images"),
+    "no predictor": lambda: explanation_of(predict=None),
+    "asked": lambda: explanation_of(predict=None, asked=torch.ones(40, dtype=torch.long)),
+    "real output": lambda: explanation_of(predict=lambda: torch.ones(40, 1), classes=None),
+    "one row": lambda: explanation_of(rows=1),
+    "one row, one feature": lambda: explanation_of(rows=1, names=("x",)),
+    "hard names": lambda: explanation_of(names=HARD_NAMES),
+    "200 features": lambda: explanation_of(names=tuple(f"gene {j}" for j in range(200))),
+    "nothing kept": lambda: explanation_of(mask=torch.zeros(40, 4, dtype=torch.bool)),
+    "all kept": lambda: explanation_of(mask=torch.ones(40, 4, dtype=torch.bool)),
+    "signed scores": lambda: explanation_of(scores=torch.linspace(-2, 2, 160).reshape(40, 4)),
+    "equal scores": lambda: explanation_of(scores=torch.ones(40, 4)),
+    "odd scores": lambda: explanation_of(scores=torch.tensor([[float("nan"), float("inf"), -float("inf"), 0.5]]).repeat(40, 1)),
+    "from JSON": lambda: Explanation.from_json(explanation_of().to_json()),
+}
+
+
+@pytest.fixture
+def make():
+    return explanation_of
+
+
+@pytest.fixture(params=CASES)
+def explanation(request):
+    return CASES[request.param]()
+
+
+@pytest.fixture
+def hard_names():
+    return HARD_NAMES
+
+
+class Outline(HTMLParser):
+    """Reads HTML and refuses tags that are not closed in order, or ids that are used twice."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.ids, self.references, self.text = [], [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for name, value in attrs if name == "id"]
+        self.references += [value for name, value in attrs if name in ("href", "src", "xlink:href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture
+def read():
+    def outline(html):
+        reader = Outline()
+        reader.feed(html)
+        reader.close()
+        assert reader.open == []
+        assert len(set(reader.ids)) == len(reader.ids)
+        assert all(target.startswith("#") and target[1:] in reader.ids for target in reader.references)
+        assert "script" not in reader.tags
+        return reader
+
+    return outline

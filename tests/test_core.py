@@ -1,0 +1,229 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch.distributions import Categorical, Normal, Poisson
+
+from lexplain.core import Dataset, Explanation, Part, Trial, as_target, reshape_batch, rows_of, seeded, target_values
+
+SCORES = torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.3, 0.2], [0.0, 0.7, 0.8]])
+MASK = torch.tensor([[False, True, True], [True, True, False], [False, False, True]])
+NAMES = ("age", "income", "place")
+PROBABILITIES = torch.tensor([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
+
+
+def explanation(**more):
+    return Explanation(SCORES, MASK, NAMES, **more)
+
+
+# ---- targets ----
+
+
+@pytest.mark.parametrize(("values", "real"), [(PROBABILITIES, False), (torch.tensor([1.0, -2.0, 0.5]), True)], ids=["classes", "real"])
+def test_targets_give_back_their_values(values, real):
+    target = as_target(values, real)
+    assert isinstance(target, Normal if real else Categorical)
+    assert target.batch_shape == (3,)
+    assert torch.allclose(target_values(target), values)
+    for rows in (torch.tensor([2, 0]), slice(1, 3), torch.tensor([True, False, True])):
+        assert torch.allclose(target_values(rows_of(target, rows)), values[rows])
+        assert isinstance(rows_of(target, rows), type(target))
+
+
+def test_refuses_a_target_of_another_kind():
+    with pytest.raises(TypeError, match="a target is a Categorical or a Normal distribution, not a Poisson"):
+        target_values(Poisson(torch.ones(3)))
+
+
+def test_a_batch_is_reshaped():
+    logits, loc = torch.randn(24, 5), torch.randn(24)
+    folded = reshape_batch(Categorical(logits=logits), (2, 3, 4))
+    assert folded.batch_shape == (2, 3, 4)
+    assert torch.allclose(folded.probs, logits.softmax(-1).reshape(2, 3, 4, 5), atol=1e-6)
+    normal = reshape_batch(Normal(loc, 2 * torch.ones(24)), (2, 3, 4))
+    assert torch.equal(normal.mean, loc.reshape(2, 3, 4))
+    assert (normal.stddev == 2).all()
+
+
+# ---- Trial ----
+
+
+def whole():
+    return Trial(
+        torch.arange(6.0).reshape(3, 2),
+        as_target(PROBABILITIES, real=False),
+        valid=MASK[:, :2],
+        context=PROBABILITIES,
+        progress=0.4,
+        p="masks",
+        mask=torch.ones(1),
+        predicted=as_target(PROBABILITIES, real=False),
+    )
+
+
+def test_some_rows_of_a_trial():
+    rows = torch.tensor([2, 0])
+    some = whole().take(rows)
+    assert len(some) == 2
+    assert len(whole()) == 3
+    assert some.x.tolist() == [[4, 5], [0, 1]]
+    assert torch.allclose(some.target.probs, PROBABILITIES[rows])
+    assert torch.equal(some.valid, MASK[rows, :2])
+    assert torch.equal(some.context, PROBABILITIES[rows])
+    assert some.progress == 0.4
+    assert some.p is None  # what has become of the rows is forgotten
+    assert some.mask is None
+    assert some.predicted is None
+    bare = Trial(torch.zeros(3, 2), as_target(torch.zeros(3), real=True)).take(slice(0, 2))
+    assert (bare.valid, bare.context, len(bare)) == (None, None, 2)
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_a_trial_moves_whole(real):
+    target = as_target(torch.zeros(3), real=True) if real else as_target(PROBABILITIES, real=False)
+    moved = Trial(torch.zeros(3, 2), target, valid=MASK, context=PROBABILITIES).to("meta")
+    for part in (moved.x, moved.valid, moved.context, target_values(moved.target)):
+        assert part.device.type == "meta"
+    assert isinstance(moved.target, type(target))
+
+
+# ---- seeds ----
+
+
+def test_a_seeded_block_repeats_and_leaves_no_trace():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    with seeded(1):
+        one = torch.rand(3)
+    with seeded(1):
+        two = torch.rand(3)
+    with seeded(2):
+        three = torch.rand(3)
+    assert torch.equal(one, two)
+    assert not torch.equal(one, three)
+    assert torch.equal(torch.rand(3), expected)
+
+
+# ---- Explanation ----
+
+
+@pytest.mark.parametrize(
+    ("scores", "mask", "names"),
+    [(SCORES, MASK[:2], NAMES), (SCORES, MASK, NAMES[:2]), (SCORES[0], MASK[0], NAMES)],
+    ids=["rows differ", "names differ", "one axis"],
+)
+def test_refuses_parts_that_do_not_fit(scores, mask, names):
+    with pytest.raises(ValueError, match=r"do not fit; scores and mask must both be \(rows, features\)"):
+        Explanation(scores, mask, names)
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [(1, [1]), (-1, [2]), (slice(0, 2), [0, 1]), ([2, 0], [2, 0]), (torch.tensor([2, 0]), [2, 0]), (torch.tensor([True, False, True]), [0, 2])],
+    ids=str,
+)
+@pytest.mark.parametrize("framed", [True, False])
+def test_some_rows_of_an_explanation(rows, expected, framed):
+    data = np.arange(9).reshape(3, 3)
+    data = pd.DataFrame(data, index=["a", "b", "c"]) if framed else data
+    some = explanation(data=data, asked=torch.tensor([1, 0, 1]), predict=lambda: PROBABILITIES, method="l2x")[rows]
+    assert len(some) == len(expected)
+    assert torch.equal(some.scores, SCORES[expected])
+    assert torch.equal(some.mask, MASK[expected])
+    assert np.asarray(some.data).tolist() == [[3 * i, 3 * i + 1, 3 * i + 2] for i in expected]
+    assert some.asked.tolist() == [[1, 0, 1][i] for i in expected]
+    assert torch.equal(some.prediction, PROBABILITIES[expected])
+    assert (some.method, some.feature_names) == ("l2x", NAMES)
+    assert explanation()[rows].data is None
+
+
+def test_the_prediction_is_computed_when_read_and_once():
+    calls = []
+
+    def predict():
+        calls.append(1)
+        return PROBABILITIES
+
+    e = explanation(predict=predict)
+    assert calls == []
+    assert torch.equal(e.prediction, PROBABILITIES)
+    assert e.target.tolist() == PROBABILITIES.argmax(1).tolist()
+    assert e[0].prediction.shape == (1, 2)
+    assert calls == [1]
+
+
+def test_the_target_is_the_class_asked_for_else_the_predicted_one():
+    assert explanation(asked=torch.tensor([0, 0, 1]), predict=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
+    assert explanation(predict=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
+    assert explanation(predict=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
+    with pytest.raises(AttributeError, match="came without a predictor"):
+        explanation().prediction  # noqa: B018
+
+
+def test_a_frame_has_scores_and_what_is_kept():
+    frame = explanation(data=pd.DataFrame(np.zeros((3, 3)), index=["a", "b", "c"])).to_frame()
+    assert list(frame.index) == ["a", "b", "c"]
+    assert np.allclose(frame["score"].to_numpy(), SCORES.numpy())
+    assert np.array_equal(frame["kept"].to_numpy(), MASK.numpy())
+    assert list(frame["kept"].columns) == list(NAMES)
+    assert list(explanation().to_frame().index) == [0, 1, 2]
+
+
+def test_a_list_of_what_is_kept_the_most_important_first():
+    assert [name for name, _ in explanation().as_list(0)] == ["income", "place"]
+    assert explanation().as_list(0)[0][1] == pytest.approx(0.9)
+    assert [name for name, _ in explanation().as_list(0, kept_only=False)] == ["income", "place", "age"]
+    assert [name for name, _ in explanation().as_list(1)] == ["age", "income"]  # a tie stays in order
+
+
+@pytest.mark.parametrize("more", [{}, {"asked": torch.tensor([1, 0, 1]), "classes": ("no", "yes"), "method": "lex"}], ids=["bare", "full"])
+def test_json_brings_it_back(more):
+    text = explanation(**more).to_json()
+    back = Explanation.from_json(text)
+    assert torch.equal(back.scores, SCORES)
+    assert torch.equal(back.mask, MASK)
+    assert back.mask.dtype == torch.bool
+    assert back.feature_names == NAMES
+    assert back.method == more.get("method", "")
+    assert back.classes == more.get("classes")
+    assert (back.asked is None) == ("asked" not in more)
+    assert back.asked is None or back.asked.tolist() == [1, 0, 1]
+    assert back.to_json() == text
+
+
+def test_json_of_numpy_classes_and_of_a_predicted_target():
+    e = explanation(predict=lambda: PROBABILITIES, classes=tuple(np.array([3, 8])))
+    record = json.loads(e.to_json())
+    assert record["classes"] == [3, 8]
+    assert record["target"] == PROBABILITIES.argmax(1).tolist()
+    named = json.loads(explanation(classes=tuple(np.array(["no", "yes"]))).to_json())
+    assert named["classes"] == ["no", "yes"]
+
+
+def test_json_of_no_rows():
+    empty = Explanation(torch.zeros(0, 3), torch.zeros(0, 3).bool(), NAMES)
+    assert Explanation.from_json(empty.to_json()).scores.shape == (0, 3)
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", '{"format": "another/1"}', '{"format": "lexplain.explanation/1"}'])
+def test_refuses_text_that_is_no_explanation(text):
+    with pytest.raises(ValueError, match=r"Explanation\.to_json"):
+        Explanation.from_json(text)
+
+
+def test_it_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        explanation().method = "other"
+
+
+# ---- Dataset ----
+
+
+def test_a_part_as_a_frame():
+    part = Part(np.zeros((4, 3), dtype=np.float32), np.zeros(4))
+    data = Dataset("toy", "a toy", part, part, part, NAMES)
+    assert len(part) == 4
+    assert list(data.frame(data.test).columns) == list(NAMES)
