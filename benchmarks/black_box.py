@@ -37,8 +37,8 @@ def train(part: Part, *, epochs: int, seed: int = 0) -> BlackBoxModel:
         network = nn.Sequential(*layers, nn.Linear(200, 2))
         adam = torch.optim.Adam(network.parameters(), lr=1e-3)
         for _ in range(epochs):
-            for rows in torch.randperm(len(x)).split(BATCH):
+            for rows in torch.split(torch.randperm(len(x)), BATCH):
                 adam.zero_grad()
-                cross_entropy(network(x[rows]), y[rows]).backward()
+                cross_entropy(network(x[rows]), y[rows]).backward()  # type: ignore[no-untyped-call]
                 adam.step()
     return BlackBoxModel(network.eval())

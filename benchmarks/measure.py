@@ -34,22 +34,32 @@ class Times:
         return float(np.median(self.wall)) * 1e3
 
 
-def interleaved(calls: Mapping[str, Call], repeats: int, *, warmup: int = 3) -> dict[str, Times]:
+def interleaved(calls: Mapping[str, Call], repeats: int, *, seconds: float, fewest: int = 5, warmup: int = 3) -> dict[str, Times]:
     """Time each call, all of them once a repeat, so that a busy spell of the machine strikes all alike.
 
     Each repeat starts with another call: none is always the one after a certain other.
+
+    Args:
+        calls: what to time, by name.
+        repeats: how often, at most.
+        seconds: after which no repeat is begun, if there are the fewest.
+        fewest: how often, at least.
+        warmup: repeats that are not counted.
     """
     names = list(calls)
-    times = {name: Times(np.empty(repeats), np.empty(repeats)) for name in names}
+    took: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
+    end = time.perf_counter() + seconds
     for repeat in range(-warmup, repeats):
+        if repeat >= fewest and time.perf_counter() > end:
+            break
         shift = repeat % len(names)
         for name in names[shift:] + names[:shift]:
             wall, cpu = time.perf_counter(), time.process_time()
             calls[name](repeat)
             cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
             if repeat >= 0:
-                times[name].wall[repeat], times[name].cpu[repeat] = wall, cpu
-    return times
+                took[name].append((wall, cpu))
+    return {name: Times(*np.array(pairs).T) for name, pairs in took.items()}
 
 
 @contextmanager

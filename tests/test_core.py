@@ -122,7 +122,14 @@ def test_refuses_parts_that_do_not_fit(scores, mask, names):
 
 @pytest.mark.parametrize(
     ("rows", "expected"),
-    [(1, [1]), (-1, [2]), (slice(0, 2), [0, 1]), ([2, 0], [2, 0]), (torch.tensor([2, 0]), [2, 0]), (torch.tensor([True, False, True]), [0, 2])],
+    [
+        (1, [1]),
+        (-1, [2]),
+        (slice(0, 2), [0, 1]),
+        ([2, 0], [2, 0]),
+        (torch.tensor([2, 0]), [2, 0]),
+        (torch.tensor([True, False, True]), [0, 2]),
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("framed", [True, False])

@@ -21,7 +21,8 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from .core import Dataset, Explanation
     from .data import load_data
-    from .evaluation import Card, audit
+    from .evaluation import Card
+    from .evaluation.audit import audit
     from .explainers import Explainer
     from .features import Columns, Groups
     from .methods import METHODS, Method

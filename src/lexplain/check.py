@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -438,3 +439,102 @@ def same_classes(other: Any, target: Any) -> Any:
             f"the rows to learn from have the classes {other.classes}, but those judged have {target.classes}; give the same kind of target"
         )
     return other
+
+
+def ending(path: Path, endings: Sequence[str]) -> str:
+    """Return the ending of a file's name; refuse one that cannot be read or written."""
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"{path} ends in {path.suffix!r}, which is not known here; choose one of: {', '.join(endings)}")
+    return path.suffix.lower()
+
+
+def writable(path: Path | None, endings: Sequence[str]) -> str:
+    """Return the ending of a file to write, if any; refuse a place where it cannot be written, before the work starts."""
+    if path is None:
+        return ""
+    chosen = ending(path, endings)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; name a file in it")
+    folder = next(parent for parent in path.absolute().parents if parent.exists())
+    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"{path} cannot be written: {folder} is no folder you may write to; choose another place")
+    return chosen
+
+
+def file_of_rows(path: Path, names: Sequence[str], rows: int) -> None:
+    """Refuse a file without rows, or with two columns of one name."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
+    if rows == 0:
+        raise ValueError(f"{path} holds no rows, only a header; give a file with rows")
+
+
+def columns_there(wanted: Sequence[str], columns: Sequence[str], path: Path) -> None:
+    """Refuse a file that lacks columns."""
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(f"{path} has no column named {missing[:5]}; its columns are {list(columns)[:20]}")
+
+
+def columns_of_numbers(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse columns that hold text, naming them."""
+    bad = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if bad:
+        values = frame[bad[0]]
+        odd = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
+        shown = f" ({odd.iloc[0]!r} in row {odd.index[0]} of {bad[0]!r})" if len(odd) else ""
+        raise ValueError(
+            f"{path}: columns {bad[:5]} hold text{shown}, but features and outputs must be numbers; encode these columns, or leave them out"
+        )
+
+
+def target_found(label: str | None, columns: Sequence[str], path: Path) -> str:
+    """Refuse a file of which nobody said what its target is."""
+    if label is None:
+        raise ValueError(f"{path}: which column is the target? Name one of its columns with --label: {list(columns)[:20]}")
+    return label
+
+
+def in_classes(y: Any, classes: np.ndarray | None, source: str) -> np.ndarray:
+    """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are; refuse none at all."""
+    if y is None:
+        raise ValueError(f"{source} has no target; name its column with --label (or --outputs), or give an .npz file with an array y")
+    values = target_values(y)
+    if classes is None or values.ndim == 2:
+        return values
+    rows: np.ndarray = np.eye(len(classes))[known_classes(values, classes, len(values))]
+    return rows
+
+
+def arrays_fit(path: Path, arrays: Mapping[str, np.ndarray], *, target: bool) -> None:
+    """Refuse arrays of a file that do not belong together, or lack the target where it is needed."""
+    missing = [name for name in (("x", "y") if target else ("x",)) if name not in arrays]
+    if missing:
+        raise ValueError(f"{path} has no array named {missing}; give x (rows, columns), y (rows,) to learn from, and names if you like")
+    shapes = {name: array.shape for name, array in arrays.items()}
+    x, y, names = shapes["x"], shapes.get("y"), shapes.get("names")
+    if len(x) != 2 or 0 in x or arrays["x"].dtype.kind not in "biuf":
+        raise ValueError(f"{path}: x is {arrays['x'].dtype} of shape {x}, but numbers of shape (rows, columns) are needed")
+    if y is not None and (len(y) not in (1, 2) or y[0] != x[0]):
+        raise ValueError(f"{path}: x has {x[0]} rows and y the shape {y}; give one label or value, or one row of probabilities, a row")
+    if names is not None and (names != x[1:] or arrays["names"].dtype.kind != "U"):
+        raise ValueError(f"{path}: x has {x[1]} columns and names the shape {names}; give one text a column, or leave names out")
+
+
+def other_rows(train: str | None, data: str) -> None:
+    """Refuse to let judges learn from the file that they judge."""
+    if train is not None and Path(train).exists() and Path(data).exists() and Path(train).samefile(data):
+        raise ValueError(
+            f"{train} holds the rows that are judged, so nothing else may learn from it; give other rows, or leave --train out"
+        )
+
+
+def size_asked(keep: str | None) -> float | None:
+    """Read a number of features or a rate from the command line; refuse other words."""
+    if keep is None:
+        return None
+    try:
+        return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
+    except ValueError:
+        raise ValueError(f"--keep {keep}: a number of features such as 5, or a rate such as 0.3, is needed") from None

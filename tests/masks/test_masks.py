@@ -111,7 +111,9 @@ def test_padding_changes_nothing_for_the_rest(name):
 
 
 @pytest.mark.parametrize("name", [n for n in MASKS if n != "bernoulli"])
-@pytest.mark.parametrize("scores", [torch.zeros(ROWS, COUNT), torch.tensor([[0.0, 1, 1, 1, -1, -1]]).expand(ROWS, -1)], ids=["all tied", "some tied"])
+@pytest.mark.parametrize(
+    "scores", [torch.zeros(ROWS, COUNT), torch.tensor([[0.0, 1, 1, 1, -1, -1]]).expand(ROWS, -1)], ids=["all tied", "some tied"]
+)
 def test_the_mask_to_show_has_exactly_k_even_with_ties(name, scores):
     assert (built(name, scores).mode.sum(-1) == K).all()
     assert (built(name, scores, SOME).mode.sum(-1) == torch.tensor([2, 2, 2, 1])).all()

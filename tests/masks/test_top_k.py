@@ -52,7 +52,9 @@ def test_the_law_of_sets_with_padding_is_that_without_it():
     valid = torch.tensor([[True, True, True, False, False]])
     for mask in sets(3, K):
         longer = torch.cat([mask, torch.zeros(2).bool()])
-        assert TopK(padded, K, valid).log_prob(longer[None]).exp().item() == pytest.approx(chance_of_set(LOGITS[0, :3].tolist(), mask), rel=1e-4)
+        assert TopK(padded, K, valid).log_prob(longer[None]).exp().item() == pytest.approx(
+            chance_of_set(LOGITS[0, :3].tolist(), mask), rel=1e-4
+        )
 
 
 def test_all_valid_features_are_certain_where_fewer_than_k_are_valid():
@@ -119,7 +121,9 @@ def test_a_relaxed_mask_sums_to_k(count, k, temperature, seed):
     assert torch.allclose(soft.sum(-1), torch.full((20,), float(k)), atol=1e-4)
 
 
-@pytest.mark.parametrize("scores", [[5.0, 4, 3, 2, 1, 0], [9.0, 8, 3, -5, -6, -7], [2.0, 1.9, -8, -9, -9, -9], [20.0, 3, 2, 1, -30, -40]], ids=str)
+@pytest.mark.parametrize(
+    "scores", [[5.0, 4, 3, 2, 1, 0], [9.0, 8, 3, -5, -6, -7], [2.0, 1.9, -8, -9, -9, -9], [20.0, 3, 2, 1, -30, -40]], ids=str
+)
 def test_a_cold_relaxed_mask_is_the_hard_one(scores):
     perturbed = torch.tensor([scores])
     hard = top_k_mask(perturbed, 3).float()
@@ -138,7 +142,10 @@ def test_ties_go_by_position(scores, k):
 def test_keeps_the_k_highest_of_the_valid(pairs, k):
     scores, valid = (list(part) for part in zip(*pairs, strict=True))
     mask = top_k_mask(torch.tensor([scores]).float(), k, torch.tensor([valid]))[0].tolist()
-    kept, left = [s for s, m in zip(scores, mask, strict=True) if m], [s for s, m, v in zip(scores, mask, valid, strict=True) if v and not m]
+    kept, left = (
+        [s for s, m in zip(scores, mask, strict=True) if m],
+        [s for s, m, v in zip(scores, mask, valid, strict=True) if v and not m],
+    )
     assert len(kept) == min(k, sum(valid))
     assert not any(m and not v for m, v in zip(mask, valid, strict=True))
     assert not left or not kept or min(kept) >= max(left)

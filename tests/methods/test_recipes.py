@@ -27,8 +27,7 @@ def trial_of(context=False, progress=0.0):
 
 
 def step_of(method, name):
-    (step,) = [step for phase in method.phases() for step in phase.steps if step.name == name]
-    return step
+    return next(step for phase in method.phases() for step in phase.steps if step.name == name)
 
 
 def loss_of(method, name, trial, seed=0):
@@ -53,13 +52,13 @@ def masks_seen(method, name, trial):
 @pytest.mark.parametrize(
     ("recipe", "masks", "estimator", "imputer", "steps"),
     [
-        (l2x, ConcreteMax, Pathwise, Constant, [["predictor", "selector"]]),
-        (vibi, ConcreteMax, Pathwise, Constant, [["predictor", "selector"]]),
-        (meed, ConcreteMax, Pathwise, Constant, [["predictor", "adversary", "selector"]]),
-        (invase, Bernoulli, Reinforce, Constant, [["predictor", "baseline", "selector"]]),
-        (basex, Bernoulli, Rebar, Constant, [["predictor", "selector"]]),
-        (realx, Bernoulli, Rebar, Constant, [["predictor"], ["selector"]]),
-        (lex, TopK, Reinforce, IndependentGaussian, [["predictor", "selector"]]),
+        (l2x, ConcreteMax, Pathwise, Constant, ["predictor", "selector"]),
+        (vibi, ConcreteMax, Pathwise, Constant, ["predictor", "selector"]),
+        (meed, ConcreteMax, Pathwise, Constant, ["predictor", "adversary", "selector"]),
+        (invase, Bernoulli, Reinforce, Constant, ["predictor", "baseline", "selector"]),
+        (basex, Bernoulli, Rebar, Constant, ["predictor", "selector"]),
+        (realx, Bernoulli, Rebar, Constant, ["predictor", "selector"]),
+        (lex, TopK, Reinforce, IndependentGaussian, ["predictor", "selector"]),
     ],
     ids=lambda part: getattr(part, "__name__", ""),
 )
@@ -68,11 +67,17 @@ def test_the_table_of_methods(recipe, masks, estimator, imputer, steps):
     assert type(method.distribution(trial)) is masks
     assert type(method.estimator) is estimator
     assert type(method.imputer) is imputer
-    assert [[step.name for step in phase.steps] for phase in method.phases()] == steps
+    assert list(dict.fromkeys(step.name for phase in method.phases() for step in phase.steps)) == steps
     assert method.name == recipe.__name__
 
 
 # ---- REAL-X and BASE-X ----
+
+
+def test_the_predictor_of_realx_starts_alone():
+    first = realx(FEATURES, OUTPUTS).phases()[0]
+    assert [step.name for step in first.steps] == ["predictor"]
+    assert [step.name for step in basex(FEATURES, OUTPUTS).phases()[0].steps] == ["predictor", "selector"]
 
 
 def test_the_predictor_of_realx_never_sees_the_selectors_masks():
@@ -245,7 +250,9 @@ def test_vibi_is_l2x_with_a_price_on_information():
     trial = trial_of()
     price = ToUniform(0.7)(replace(trial, p=plain.selector(trial.x))).mean()
     assert price > 0
-    assert (loss_of(priced, "selector", trial) - loss_of(plain, "selector", trial)).item() == pytest.approx(price.item(), rel=1e-2, abs=1e-6)
+    assert (loss_of(priced, "selector", trial) - loss_of(plain, "selector", trial)).item() == pytest.approx(
+        price.item(), rel=1e-2, abs=1e-6
+    )
 
 
 def test_the_predictor_of_l2x_learns_from_soft_masks():

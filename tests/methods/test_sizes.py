@@ -70,7 +70,7 @@ def test_a_penalty_is_refused_where_k_is_fixed(name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_keep_and_penalty_together_are_refused(name):
-    with pytest.raises(ValueError, match="give keep .* or penalty .* not both"):
+    with pytest.raises(ValueError, match=r"give keep .* or penalty .* not both"):
         built(name, keep=3, penalty=0.1)
 
 

@@ -140,7 +140,9 @@ def test_probabilities_and_logits_are_told_apart():
             return self.value
 
     as_logits = Frozen(Fixed(logits), CLASSIFY, to_raw=lambda x: x)(torch.zeros(1, COUNT), None).probs
-    as_probabilities = Frozen(Fixed(logits.softmax(-1)), CLASSIFY, to_raw=lambda x: x, probabilities=True)(torch.zeros(1, COUNT), None).probs
+    as_probabilities = Frozen(Fixed(logits.softmax(-1)), CLASSIFY, to_raw=lambda x: x, probabilities=True)(
+        torch.zeros(1, COUNT), None
+    ).probs
     assert torch.allclose(as_logits, logits.softmax(-1))
     assert torch.allclose(as_probabilities, logits.softmax(-1))
 

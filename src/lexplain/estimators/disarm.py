@@ -27,9 +27,10 @@ class Disarm:
         """Return a scalar whose gradient trains the selector; the mirrored mask is the baseline."""
         one, two, weight = p.antithetic((self.samples, group))
         with torch.no_grad():
-            first, second = cost(torch.cat([one, two])).split(self.samples)
+            first, second = torch.split(cost(torch.cat([one, two])), self.samples)
             half = (first - second) / 2  # (M, b)
-        return (half[:, None, :, None] * weight * p.logits).sum((1, 3)).mean()
+        loss: Tensor = (half[:, None, :, None] * weight * p.logits).sum((1, 3)).mean()
+        return loss
 
     @property
     def masks_a_call(self) -> int:

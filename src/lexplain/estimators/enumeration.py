@@ -36,12 +36,13 @@ class Enumeration:
         masks = every[:, None].expand(-1, rows, -1)  # (m, b, d)
         with torch.no_grad():
             costs = cost(masks[:, None])  # (m, b)
-        return (p.log_prob(masks).exp() * costs).sum(0).mean()
+        loss: Tensor = (p.log_prob(masks).exp() * costs).sum(0).mean()
+        return loss
 
     @property
     def masks_a_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
-        return 2**MOST_FEATURES
+        return int(2**MOST_FEATURES)
 
     def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""

@@ -35,9 +35,10 @@ class Rebar:
         with torch.no_grad():
             hard = cost(draw.hard)
         # One call for both relaxations: small networks are bound by calls, not by arithmetic.
-        soft, soft_given_hard = cost(torch.cat([draw.soft, draw.soft_given_hard])).split(self.samples)
+        soft, soft_given_hard = torch.split(cost(torch.cat([draw.soft, draw.soft_given_hard])), self.samples)
         signal = (hard - self.strength * soft_given_hard).detach()
-        return (signal * draw.log_prob.sum(1) + self.strength * (soft - soft_given_hard)).mean()
+        loss: Tensor = (signal * draw.log_prob.sum(1) + self.strength * (soft - soft_given_hard)).mean()
+        return loss
 
     @property
     def masks_a_call(self) -> int:

@@ -40,7 +40,8 @@ class Reinforce:
             signal = costs if baseline is None else costs - baseline
             if self.samples > 1:
                 signal = signal - (signal.sum(0) - signal) / (self.samples - 1)
-        return (signal * log_prob.sum(1)).mean()
+        loss: Tensor = (signal * log_prob.sum(1)).mean()
+        return loss
 
     @property
     def masks_a_call(self) -> int:

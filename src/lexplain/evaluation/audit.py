@@ -63,9 +63,7 @@ def audit(
     estimate, verdict = judge(judged.encoding, margin=margin)
     lines.append(Line.of(encoding, estimate))
     lines += _selection_lines(explanation, truth, control_flow)
-    return Card(
-        verdict.word, verdict.encodes, verdict.why, tuple(lines), explanation.method, len(explanation), margin, verdict.p_value
-    )
+    return Card(verdict.word, verdict.encodes, verdict.why, tuple(lines), explanation.method, len(explanation), margin, verdict.p_value)
 
 
 def _target(y: Any, model: Any, X: Any) -> Target:
@@ -83,7 +81,14 @@ class _Judged:
     """What judges say of rows that they did not learn from."""
 
     def __init__(
-        self, features: Any, target: Target, rows: Trial, mask: Tensor, others: tuple[Trial, Tensor | None] | None, fabric: Fabric, seed: int
+        self,
+        features: Any,
+        target: Target,
+        rows: Trial,
+        mask: Tensor,
+        others: tuple[Trial, Tensor | None] | None,
+        fabric: Fabric,
+        seed: int,
     ) -> None:
         self.features, self.outputs, self.fabric, self.seed = features, target.outputs, fabric, seed
         shape = (len(rows), target.outputs.count)

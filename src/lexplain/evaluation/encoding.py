@@ -42,9 +42,10 @@ def encoding_values(
     held = max(5, len(train) // 10)
     learn, check = order[held:], order[:held]
     dealt = train_mask[torch.randperm(len(train), generator=torch.Generator().manual_seed(seed + 1))]
-    readers = []
-    for masks in (train_mask, dealt):
-        readers.append(evaluator.reader(train.take(learn), masks[learn], train.take(check), masks[check], fabric=fabric, seed=seed))
+    readers = [
+        evaluator.reader(train.take(learn), masks[learn], train.take(check), masks[check], fabric=fabric, seed=seed)
+        for masks in (train_mask, dealt)
+    ]
     with torch.no_grad():
         device = next(readers[0].parameters()).device
         rows = judged.to(device)
@@ -76,5 +77,3 @@ def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]
         return estimate, Verdict("honest", False, why, p_value)
     why = f"the choice of the mask tells {shown} about the answer, and the margin of {margin:g} lies inside the interval; give more rows"
     return estimate, Verdict("cannot tell", None, why, p_value)
-
-

@@ -29,6 +29,7 @@ from ..predictors import BlackBox, Frozen, NetworkFunction, Remembering, Target,
 from ..training import Checkpoint, Settings, fit
 
 STEPS = 4000  # optimiser steps of a default fit
+CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
 class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -133,7 +134,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(rows, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
-            self._calibrate(method, validation.to(fabric.device))
+            self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
         return self
@@ -169,7 +170,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         sizes = {"keep": _plain(self.keep), "penalty": _plain(self.penalty)}
         method = recipe(features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **sizes)
         if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
-            method.predictor_masks, method.predictor_first = Coins, 0.5
+            method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
         return method
 
     def _settings(self, rows: int, seed: int) -> Settings:
@@ -199,15 +200,16 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         digest.update(repr(sorted(told.items())).encode())
         return digest.hexdigest()
 
-    def _calibrate(self, method: Method, validation: Trial) -> None:
-        """Move the selector's threshold so that a rate asked for is kept on rows that training did not see."""
+    def _calibrate(self, method: Method, trial: Trial) -> None:
+        """Move the selector's threshold so that a rate asked for is kept."""
         rate, offset = _plain(self.keep), getattr(method.selector, "offset", None)
         if not isinstance(rate, float) or not isinstance(offset, Tensor):
             return
         with torch.no_grad():
-            p = method.selector(validation.x, validation.context, validation.valid)
-            if getattr(p, "k", None) is None:
-                offset -= torch.quantile(p.logits.flatten(), 1 - rate)
+            drawn = [method.selector(rows, seen) for rows, seen in self._split(trial.x, trial.context)]
+            if getattr(drawn[0], "k", None) is None:
+                # NumPy's quantile: torch's refuses more than 16 million numbers.
+                offset -= float(np.quantile(torch.cat([p.logits for p in drawn]).cpu().numpy(), 1 - rate))
 
     def _remember(self, X: Any, method: Method, features: Any, target: Target, regime: str, ask: Remembering | None) -> None:
         method.eval().requires_grad_(False)
@@ -287,7 +289,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         mask: np.ndarray = self.explain(X).mask.numpy()
         return mask
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:  # noqa: ARG002  scikit-learn passes it
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """One name a feature."""
         check.fitted(self)
         return np.asarray(self.features_.names, dtype=object)

@@ -13,4 +13,15 @@ from .coupled import Coupled
 from .fixed import Coins, FixedMasks, ShapleyKernel, UniformRate
 from .top_k import TopK, relaxed_top_k, top_k_mask
 
-__all__ = ["Bernoulli", "Coins", "ConcreteMax", "Coupled", "FixedMasks", "ShapleyKernel", "TopK", "UniformRate", "relaxed_top_k", "top_k_mask"]
+__all__ = [
+    "Bernoulli",
+    "Coins",
+    "ConcreteMax",
+    "Coupled",
+    "FixedMasks",
+    "ShapleyKernel",
+    "TopK",
+    "UniformRate",
+    "relaxed_top_k",
+    "top_k_mask",
+]

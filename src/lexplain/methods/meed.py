@@ -44,7 +44,9 @@ def meed(
     return Method(
         "meed",
         features=features,
-        selector=Selector(selector_network(selector, features, context=outputs.count), Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        selector=Selector(
+            selector_network(selector, features, context=outputs.count), Family(ConcreteMax, {"k": k, "temperature": temperature})
+        ),
         estimator=Pathwise(),
         imputer=imputer or Constant(0.0),
         predictor=selected,
@@ -61,4 +63,5 @@ def gradient_times_input(predictor: nn.Module, features: Any, trial: Trial) -> T
         x = trial.x.detach().requires_grad_()
         loss = cross_entropy(trial.target, predictor(x, torch.ones_like(x))).sum()
         (slope,) = torch.autograd.grad(loss, x)
-    return features.gather((x * slope).abs())
+    scores: Tensor = features.gather((x * slope).abs())
+    return scores

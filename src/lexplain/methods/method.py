@@ -15,6 +15,7 @@ from ..core import Trial, reshape_batch
 from ..masks import FixedMasks
 from ..objectives import Likelihood, PriorExplainer, complement, cross_entropy, opposite
 from ..predictors import Trained
+from ..selectors import Selector
 from .step import Phase, Step
 
 Term = Callable[[Trial], Tensor]
@@ -35,7 +36,8 @@ class Method(nn.Module):
         penalties: costs (b,) of the mask distribution.
         mask_costs: costs (M, b) of masks.
         predictor_masks: masks the predictor learns on; None: the selector's own (joint training).
-        predictor_first: share of the epochs in which the predictor trains alone, before the selector, and then rests; 0: both take turns.
+        predictor_first: share of the epochs in which the predictor trains alone, before the selector.
+        predictor_rests: leave the predictor as it is after that; otherwise the two take turns.
         baseline: a network on full rows whose cost is the selector's baseline (INVASE).
         adversary: a predictor on what is hidden, and the weight of its confusion in the selector's cost (MEED).
         prior: an explainer to start from (MEED).
@@ -48,7 +50,7 @@ class Method(nn.Module):
         name: str,
         *,
         features: Any,
-        selector: nn.Module,
+        selector: Selector,
         estimator: Any,
         imputer: nn.Module,
         predictor: nn.Module,
@@ -57,6 +59,7 @@ class Method(nn.Module):
         mask_costs: Sequence[Term] = (),
         predictor_masks: FixedMasks | None = None,
         predictor_first: float = 0.0,
+        predictor_rests: bool = False,
         baseline: nn.Module | None = None,
         adversary: tuple[nn.Module, float] | None = None,
         prior: PriorExplainer | None = None,
@@ -65,10 +68,12 @@ class Method(nn.Module):
     ) -> None:
         super().__init__()
         self.name, self.features, self.estimator, self.objective = name, features, estimator, objective
-        self.selector, self.imputer, self.predictor, self.baseline = selector, imputer, predictor, baseline
-        self.adversary, self.adversary_weight = adversary or (None, 0.0)
+        self.selector: Selector = selector
+        self.imputer, self.predictor, self.baseline = imputer, predictor, baseline
+        self.adversary: nn.Module | None = adversary[0] if adversary else None
+        self.adversary_weight = adversary[1] if adversary else 0.0
         self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
-        self.predictor_masks, self.predictor_first = predictor_masks, predictor_first
+        self.predictor_masks, self.predictor_first, self.predictor_rests = predictor_masks, predictor_first, predictor_rests
         self.prior, self.reads_output, self.selector_speed = prior, reads_output, selector_speed
 
     # ---- what runs ----
@@ -118,12 +123,13 @@ class Method(nn.Module):
             steps.append(Step("adversary", self.adversary, self._adversary_loss, self._adversary_loss, copies))
         if isinstance(self.baseline, Trained):
             steps.append(Step("baseline", self.baseline, self._baseline_loss, self._baseline_loss))
-        select = Step("selector", self.selector, self._selector_loss, self._selector_check, copies * self.estimator.masks_a_call, self.selector_speed)
+        select = Step(
+            "selector", self.selector, self._selector_loss, self._selector_check, copies * self.estimator.masks_a_call, self.selector_speed
+        )
         settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
-        if not steps or not self.predictor_first:
-            return [Phase("selector", (*steps, select), settle=settle)]
-        first = Phase("predictor", tuple(steps), self.predictor_first)
-        return [first, Phase("selector", (select,), 1 - self.predictor_first, settle)]
+        head = [Phase("predictor", tuple(steps), self.predictor_first)] if steps and self.predictor_first else []
+        turns = (select,) if self.predictor_rests else (*steps, select)
+        return [*head, Phase("selector", turns, 1 - self.predictor_first if head else 1.0, settle)]
 
     def _training_masks(self, trial: Trial) -> Tensor:
         """Masks (1, L, b, d) that a predictor learns on."""
@@ -200,4 +206,4 @@ class Method(nn.Module):
         shown = raw.expand(draws, *raw.shape)
         predicted = self.predictor(filled.flatten(0, 1), shown.flatten(0, 1))
         means: Tensor = predicted.mean[:, None] if self.predictor.outputs.real else predicted.probs
-        return means.unflatten(0, (draws, len(x))).mean(0)
+        return means.reshape(draws, len(x), -1).mean(0)

@@ -46,5 +46,5 @@ def realx(
         objective=Likelihood(),
         penalties=penalties,
         predictor_masks=Coins,
-        predictor_first=0.5,
+        predictor_first=0.2,
     )

@@ -50,7 +50,8 @@ def log_terms(target: Distribution, predicted: Distribution) -> tuple[Tensor, Te
     if isinstance(predicted, Categorical) and isinstance(target, Categorical):
         return predicted.logits, target.probs
     if isinstance(predicted, Normal) and isinstance(target, Normal):
-        return predicted.log_prob(target.loc)[..., None], torch.ones_like(target.loc)[..., None]
+        density: Tensor = predicted.log_prob(target.loc)  # type: ignore[no-untyped-call]  # torch.distributions is untyped
+        return density[..., None], torch.ones_like(target.loc)[..., None]
     raise TypeError(f"a {type(target).__name__} target needs a prediction of the same kind, not a {type(predicted).__name__}")
 
 

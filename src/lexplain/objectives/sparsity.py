@@ -22,7 +22,8 @@ class Sparsity:
     Args:
         price: of keeping every feature (the papers' lambda, which their code multiplies with the MEAN), or of each one.
         each: charge `price` for each feature (the SUM, as the papers write it) rather than for all of them together.
-        warmup: share of the training over which the price rises to its full height, so that masks do not empty before the predictor has learned.
+        warmup: share of the training over which the price rises to its full height, so that masks do not empty before the
+            predictor has learned.
     """
 
     price: float

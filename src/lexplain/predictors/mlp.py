@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import prod
 
 from torch import nn
@@ -12,6 +13,6 @@ def mlp(shape: Sequence[int], outputs: int, *, sees_mask: bool, hidden: Sequence
     """Dense ReLU layers, by default the two of 200 of REAL-X; with `sees_mask` the mask comes beside the input."""
     sizes = [prod(shape) * (2 if sees_mask else 1), *hidden]
     layers: list[nn.Module] = [nn.Flatten()]
-    for before, after in zip(sizes, sizes[1:], strict=False):
+    for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs))

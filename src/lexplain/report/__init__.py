@@ -1,11 +1,13 @@
 """Report. Figures of explanations and of comparisons, and one self-contained HTML page that holds them."""
 
+from .card_page import card_page
 from .explanation_page import explanation_page, explanation_table
 from .figures import cost, feature_rates, flow, honesty, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
 from .page import Section, page, write_page
 
 __all__ = [
     "Section",
+    "card_page",
     "cost",
     "explanation_page",
     "explanation_table",

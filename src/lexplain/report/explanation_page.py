@@ -6,7 +6,8 @@ import math
 
 from lexplain.core import Explanation
 
-from .figures import feature_rates, selection_map
+from .figures.feature_rates import feature_rates
+from .figures.selection_map import selection_map
 from .page import TEMPLATES, Section, page
 from .rows import Item, Row, read_row
 from .wording import count, number, shorten

@@ -1,1 +1,24 @@
-"""reproduce."""
+"""The papers' tables: one file each, with settings, published numbers, and ours beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from .. import check
+from . import lex_figure3, realx_table1
+
+TABLES = {
+    realx_table1.NAME: "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
+    lex_figure3.NAME: "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
+}
+_RUNS: dict[str, Callable[..., Path]] = {realx_table1.NAME: realx_table1.reproduce, lex_figure3.NAME: lex_figure3.reproduce}
+
+
+def reproduce(name: str, *, quick: bool = False, seeds: int = 3, out: Path = Path("docs/results"), workers: int = 1) -> Path:
+    """Compute a table, or what is missing of it, and write it under `out`; return the page."""
+    check.positive(seeds=seeds, workers=workers)
+    return _RUNS[check.one_of(name, list(TABLES), "table")](quick=quick, seeds=seeds, out=Path(out), workers=workers)
+
+
+__all__ = ["TABLES", "reproduce"]

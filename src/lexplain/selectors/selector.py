@@ -17,14 +17,15 @@ class Selector(nn.Module):
     Args:
         network: x (and a context, where there is one) to logits (b, d).
         family: (logits, valid) to a distribution over masks.
+        offset: added to every logit; above 0 the training starts from masks that show most features, and prunes.
     """
 
     offset: Tensor
 
-    def __init__(self, network: nn.Module, family: MaskFamily) -> None:
+    def __init__(self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0) -> None:
         super().__init__()
         self.network, self.family = network, family
-        self.register_buffer("offset", torch.zeros(()))  # moved after training so that the rate asked for is kept
+        self.register_buffer("offset", torch.tensor(offset))  # moved after training so that a rate asked for is kept
 
     def logits(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Scores (b, d) of each feature of rows (b, ...)."""

@@ -1,0 +1,249 @@
+"""The command line: the library's own words. Heavy imports lie inside the commands, so that help comes at once."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+from typer import Argument, Option
+from typer.core import TyperGroup
+
+Data = Annotated[str, Argument(metavar="DATA", help="A built-in data set (see: lexplain data), or a .csv or .npz file.")]
+Model = Annotated[Path, Argument(metavar="MODEL", help="What lexplain fit wrote.")]
+Label = Annotated[str | None, Option(metavar="COLUMN", help="The CSV's target. Default: the last column called y, label, target or class.")]
+Outputs = Annotated[str | None, Option(metavar="COL,COL", help="Columns with a model's recorded class probabilities, as the target.")]
+
+
+class _Group(TyperGroup):
+    """Commands whose refusals are one line, without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as stop:
+            typer.secho(str(stop) or "Stopped.", fg="yellow", err=True)
+            raise typer.Exit(130) from None
+        except (ValueError, TypeError, OSError, ImportError, FloatingPointError) as refusal:
+            if os.environ.get("LEXPLAIN_DEBUG") or isinstance(refusal, BrokenPipeError):  # the reader of a pipe has seen enough
+                raise
+            typer.secho("Error: " + " ".join(str(refusal).split()), fg="red", err=True)
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(cls=_Group, no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+
+
+def main() -> None:
+    """Run the command line; with LEXPLAIN_DEBUG set, refusals come with their traceback."""
+    app()
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lexplain {import_module('lexplain').__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _start(version: Annotated[bool, Option("--version", callback=_version, is_eager=True, help="Show the version.")] = False) -> None:
+    """Say which features made a prediction, row by row, and whether that answer is honest."""
+
+
+@app.command()
+def data(
+    name: Annotated[str | None, Argument(help="A data set; without one, all of them are listed.")] = None,
+    rows: Annotated[int | None, Option(help="Rows to train on.")] = None,
+    seed: Annotated[int, Option(help="The same seed gives the same rows.")] = 0,
+    noise_columns: Annotated[int, Option(help="Columns to append that decide nothing.")] = 0,
+    correlation: Annotated[float, Option(help="Of neighbouring columns, from 0 to below 1.")] = 0.0,
+    target: Annotated[str, Option(help="What y is: labels, probabilities or values.")] = "labels",
+    part: Annotated[str, Option(help="What to write: train, validation or test.")] = "train",
+    out: Annotated[Path | None, Option(help="Write the part: .csv, or .npz with the truth.")] = None,
+) -> None:
+    """List the built-in data sets, describe one, or write it to a file.
+
+    Try: lexplain data s3 --rows 1000 --out train.csv
+    """
+    from . import check
+    from .data import describe, load_data
+    from .data.files import ENDINGS, facts, part_as_bytes
+
+    ending = check.writable(out, ENDINGS)
+    if name is None and out is None:
+        menu = describe()
+        return _table([str(column) for column in menu.columns], menu.itertuples(index=False))
+    loaded = load_data(name or "", rows=rows, seed=seed, noise_columns=noise_columns, correlation=correlation, target=target)
+    _table([loaded.name, loaded.description], facts(loaded).items())
+    return _write(out, {ending: lambda: part_as_bytes(loaded, part, ending)})
+
+
+@app.command()
+def fit(
+    data: Data,
+    out: Annotated[Path, Option(help="Where to keep the explainer: a .lex file.")],
+    method: Annotated[str, Option(help="realx, lex, l2x, invase, basex or vibi.")] = "realx",
+    keep: Annotated[str | None, Option(metavar="5|0.3", help="How many features to keep of a row, or which share.")] = None,
+    penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
+    label: Label = None,
+    outputs: Outputs = None,
+    regime: Annotated[str | None, Option(help="free: predictor and selection learn together; fixed: the predictor first.")] = None,
+    epochs: Annotated[int | None, Option(help="Passes over the rows.")] = None,
+    batch_size: Annotated[int | None, Option(help="Rows of a training step.")] = None,
+    learning_rate: Annotated[float | None, Option(help="Size of a training step.")] = None,
+    seed: Annotated[int, Option(help="The same seed gives the same explainer.")] = 0,
+    device: Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")] = "auto",
+    checkpoint: Annotated[Path | None, Option(help="Keep the training here, and go on from it when run again.")] = None,
+) -> None:
+    """Learn which features make a prediction, from labels or from what a model said.
+
+    A built-in name means its train part. With --outputs the target is a model's recorded class probabilities (post hoc): name them all.
+
+    Try: lexplain fit s3 --keep 5 --out model.lex
+    """
+    from . import check
+    from .data.files import find_rows
+    from .explainers import Explainer
+
+    check.writable(out, (".lex", ".safetensors"))
+    rows = find_rows(data, "train", label, outputs)
+    explainer = Explainer(method, keep=check.size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
+    explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
+    began = perf_counter()
+    try:
+        explainer.fit(rows.x, rows.y, checkpoint=checkpoint)
+    except KeyboardInterrupt:
+        resume = f"Run the same command again to go on from {checkpoint}." if checkpoint is not None and checkpoint.exists() else ""
+        raise KeyboardInterrupt(f"Stopped. {resume}") from None
+    seconds = perf_counter() - began
+    explainer.save(out)
+    kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
+    kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
+    typer.echo(f"{method}: {len(rows.x):,} rows, {len(rows.names)} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
+    typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))
+
+
+@app.command()
+def explain(
+    model: Model,
+    data: Data,
+    out: Annotated[Path | None, Option(help="Write all rows: .csv, .json or .html.")] = None,
+    rows: Annotated[int, Option(min=0, help="How many rows to show.")] = 10,
+) -> None:
+    """Say which features made the prediction of each row.
+
+    A built-in name means its test part. Columns that the fit did not know are left out. Try: lexplain explain model.lex s3 --out page.html
+    """
+    from . import check
+    from .data.files import explanation_as_csv, find_rows
+    from .explainers import Explainer
+    from .report.rows import read_row
+    from .report.wording import shorten
+
+    check.writable(out, (".csv", ".json", ".html"))
+    explainer = Explainer.load(model)
+    explanation = explainer.explain(find_rows(data, "test", features=explainer.features_.columns).x)
+    shown = [read_row(explanation, row, most=12, kept_only=True) for row in range(min(rows, len(explanation)))]
+    kept = [", ".join(shorten(item.label, 40) for item in row.items) + (", …" if row.left_out_kept else "") for row in shown]
+    _table(["row", "outcome", "kept, the most important first"], [(r.label, r.outcome, k) for r, k in zip(shown, kept, strict=True)])
+    _write(out, {".csv": lambda: explanation_as_csv(explanation), ".json": explanation.to_json, ".html": explanation.to_html})
+
+
+@app.command()
+def audit(
+    model: Model,
+    data: Data,
+    label: Label = None,
+    outputs: Outputs = None,
+    train: Annotated[str | None, Option(metavar="DATA", help="Other rows, which the judges learn from. Default: halves of DATA.")] = None,
+    margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.05,
+    out: Annotated[Path | None, Option(help="Write the card: .html, .json or .csv.")] = None,
+) -> None:
+    """Say whether explanations are honest, with judges that have not seen the rows they judge.
+
+    A built-in name means its test part, and judges that learn from its train part. Try: lexplain audit model.lex s3 --out card.html
+    """
+    from . import check
+    from .data import DATASETS
+    from .data.files import find_rows
+    from .evaluation import audit as judge
+    from .explainers import Explainer
+
+    check.writable(out, (".html", ".json", ".csv"))
+    check.other_rows(train, data)
+    explainer = Explainer.load(model)
+    columns, classes = explainer.features_.columns, getattr(explainer, "classes_", None)
+    rows, others = find_rows(data, "test", label, outputs, features=columns), None
+    if train is not None or data in DATASETS:
+        seen = find_rows(train or data, "train", label, outputs, features=columns)
+        others = (seen.x, check.in_classes(seen.y, classes, train or data), explainer.explain(seen.x))
+    y = check.in_classes(rows.y, classes, data)
+    card = judge(explainer.explain(rows.x), rows.x, y, train=others, truth=rows.truth, control_flow=rows.control_flow, margin=margin)
+    colour = {False: "green", True: "red", None: "yellow"}[card.encodes]
+    typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
+    better = {True: "higher", False: "lower", None: ""}
+    lines = [(line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
+    _table(["metric", "value [interval]", "better", "how to read it"], lines)
+    _write(out, {".html": card.to_html, ".json": card.to_json, ".csv": lambda: card.to_frame().to_csv(index=False)})
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, Option(help="Where to write the page.")] = Path("report.html"),
+    seed: Annotated[int, Option(help="The same seed gives the same page.")] = 0,
+    quick: Annotated[bool, Option(help="Fewer rows and shorter fits.")] = False,
+) -> None:
+    """Fit, explain and audit on data whose truth is known, and write a page about it.
+
+    Try: lexplain demo --quick
+    """
+    from . import check
+
+    check.writable(out, (".html",))
+    import_module("lexplain.demo").run(out=out, seed=seed, quick=quick)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str | None, Argument(help="A table; without one, all of them are listed.")] = None,
+    quick: Annotated[bool, Option(help="Smaller sizes, to see that it runs.")] = False,
+    seeds: Annotated[int, Option(min=1, help="How many times to repeat it.")] = 3,
+    out: Annotated[Path, Option(help="Folder of the results.")] = Path("docs/results"),
+    workers: Annotated[int, Option(min=1, help="Processes at a time.")] = 1,
+    device: Annotated[str, Option(help="cpu or cuda.")] = "cpu",
+) -> None:
+    """Make a table of the papers anew, with the published numbers beside ours.
+
+    Try: lexplain reproduce NAME --quick
+    """
+    from . import check
+
+    tables = import_module("lexplain.reproduce")
+    if name is None:
+        _table(["table", "what it is"], tables.TABLES.items())
+    elif check.one_of(name, list(tables.TABLES), "table"):
+        tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, device=device)
+
+
+def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, box=None, header_style="bold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    Console(markup=False, highlight=False).print(table)  # names of columns may hold brackets
+
+
+def _write(out: Path | None, made: Mapping[str, Callable[[], str | bytes]]) -> None:
+    if out is not None:
+        from .report.write import write_atomically
+
+        content = made[out.suffix.lower()]()
+        write_atomically(out, content if isinstance(content, bytes) else content.encode())
+        typer.echo(f"Written to {out}")

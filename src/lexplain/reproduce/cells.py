@@ -1,0 +1,82 @@
+"""Experiments as cells: each is computed once, kept as a small JSON file, and put together into tables and figures."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import torch
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit and its evaluation: a data set, a recipe with its settings, a seed."""
+
+    data: str
+    label: str  # the row of the table it belongs to
+    method: str  # a recipe's name
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)  # of the recipe, plain values
+    training: dict[str, Any] = field(default_factory=dict)  # of the training
+
+    @property
+    def key(self) -> str:
+        """A name that the same cell always has."""
+        text = json.dumps(asdict(self), sort_keys=True)
+        return f"{self.data}-{self.label}-{self.seed}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}".replace(
+            " ", "_"
+        ).replace("/", "_")
+
+
+def machine() -> str:
+    """What computed a cell, in a few words."""
+    name = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        name = models[0] if models else name
+    return f"{name}, {os.cpu_count()} cores, torch {torch.__version__}"
+
+
+def run_cells(cells: Sequence[Cell], compute: Callable[[Cell], dict[str, float]], store: Path, *, workers: int = 1) -> pd.DataFrame:
+    """Compute the cells that are not in the store yet, and return one row a cell."""
+    store.mkdir(parents=True, exist_ok=True)
+    missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread, initargs=(workers,)) as pool:
+            waiting = {pool.submit(_timed, compute, cell): cell for cell in missing}
+            for future in as_completed(waiting):
+                _write(store / f"{waiting[future].key}.json", {**asdict(waiting[future]), **future.result()})
+                progress.advance(task)
+    return pd.DataFrame(json.loads((store / f"{cell.key}.json").read_text()) for cell in cells)
+
+
+def _one_thread(workers: int) -> None:
+    if workers > 1:  # several processes of several threads each would only wait for each other
+        torch.set_num_threads(1)
+
+
+def _timed(compute: Callable[[Cell], dict[str, float]], cell: Cell) -> dict[str, Any]:
+    return {**compute(cell), "machine": machine(), "date": date.today().isoformat()}
+
+
+def _write(path: Path, record: dict[str, Any]) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "w") as file:
+        json.dump(record, file, indent=1)
+    os.replace(temporary, path)

@@ -1,0 +1,89 @@
+"""A cell on data whose truth is known: fit from labels, explain the test rows, judge."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import estimators, imputers, objectives
+from ..core import Dataset, Part, Trial, as_target, seeded
+from ..data import load_data
+from ..evaluation import accuracy, auroc, auroc_against_truth, cfsr, empty, encoding_values, fdr, kept, mask_only_accuracy, median_rank, tpr
+from ..features import Columns
+from ..masks import Coins
+from ..methods import METHODS, Method
+from ..predictors import Outputs, from_labels
+from ..training import Settings, fit, train_evaluator
+from .cells import Cell
+
+HELD = 10  # one row in ten of the training part is held back to choose the best epoch
+
+
+def trial_of(features: Columns, part: Part) -> Trial:
+    """Rows with their labels as targets."""
+    target = from_labels(part.y)
+    return Trial(features.encode(part.x), as_target(target.values, target.outputs.real))
+
+
+def build(cell: Cell, features: Columns) -> Method:
+    """The recipe of a cell; an estimator, an imputer and an objective are given as (name, settings)."""
+    options: dict[str, Any] = dict(cell.options)
+    surrogate = options.pop("surrogate", False)
+    for name, family in (("estimator", estimators), ("imputer", imputers), ("objective", objectives)):
+        if name in options:
+            kind, settings = options[name]
+            options[name] = getattr(family, kind)(**settings)
+    method = METHODS[cell.method](features, Outputs(2), **options)
+    if surrogate:  # the predictor learns on random masks instead of the selector's
+        method.predictor_masks = Coins
+    return method
+
+
+def compute(cell: Cell) -> dict[str, float]:
+    """Everything the tables need of one cell."""
+    data = load_data(cell.data, seed=cell.seed, **({"rows": cell.training["rows"]} if "rows" in cell.training else {}))
+    features = Columns().fit(data.train.x)
+    rows = trial_of(features, data.train)
+    held = len(rows) // HELD
+    train, validation = rows.take(slice(held, None)), rows.take(slice(0, held))
+    settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})
+    with seeded(cell.seed):
+        method = build(cell, features)
+        began = time.monotonic()
+        fit(method, method.phases(), train, validation, settings)
+        seconds = time.monotonic() - began
+    method.eval()
+    return {"fit_seconds": seconds, **judge(method, features, data, train, validation, cell.seed)}
+
+
+def judge(method: Method, features: Columns, data: Dataset, train: Trial, validation: Trial, seed: int) -> dict[str, float]:
+    """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
+    x, labels = features.encode(data.test.x), torch.as_tensor(data.test.y)
+    scores, mask = method.explain(x)
+    with seeded(seed):
+        own = method.probabilities(x, mask)
+    evaluator = train_evaluator(features, Outputs(2), train, validation, seed=seed + 1000)
+    by_evaluator, full = evaluator.probabilities(x, mask), evaluator.probabilities(x, torch.ones_like(mask))
+    _, train_mask = method.explain(train.x)
+    told = encoding_values(evaluator, train, train_mask, trial_of(features, data.test), mask, seed=seed)
+    numbers: dict[str, Tensor] = {
+        "ACC": accuracy(own, labels),
+        "AUROC": auroc(own, labels),
+        "eACC": accuracy(by_evaluator, labels),
+        "eAUROC": auroc(by_evaluator, labels),
+        "FULL eAUROC": auroc(full, labels),
+        "encoding": told,
+        "mask-only ACC": mask_only_accuracy(train_mask, train.target.probs.argmax(1), mask, labels),  # type: ignore[attr-defined]
+        "kept": kept(mask),
+        "empty": empty(mask),
+    }
+    if data.test.truth is not None:
+        truth = torch.as_tensor(data.test.truth)
+        numbers |= {"TPR": tpr(mask, truth), "FDR": fdr(mask, truth), "truth AUROC": auroc_against_truth(scores, truth)}
+        numbers["median rank"] = median_rank(scores, truth, torch.Generator().manual_seed(seed))
+    if data.control_flow is not None:
+        numbers["CFSR"] = cfsr(mask, data.control_flow)
+    return {name: float(values.double().mean()) for name, values in numbers.items()}

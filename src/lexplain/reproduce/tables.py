@@ -1,0 +1,61 @@
+"""Results as pages: numbers, where they came from, figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from .. import __version__
+
+
+def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
+    """The mean over seeds of each group, with the standard deviation in brackets where there are several."""
+    groups = frame.groupby(list(by), sort=False)
+    means, spreads = groups[list(columns)].mean(), groups[list(columns)].std()
+    text = {name: [_text(name, mean, spread) for mean, spread in zip(means[name], spreads[name], strict=True)] for name in columns}
+    return pd.DataFrame(text, index=means.index).reset_index()
+
+
+def _text(name: str, mean: float, spread: float) -> str:
+    digits = 3 if name in ("AUROC", "eAUROC", "encoding") else 1
+    return f"{mean:.{digits}f}" + ("" if pd.isna(spread) else f" ({spread:.{digits}f})")
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """A table in Markdown."""
+    lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
+    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def write_result(
+    folder: Path,
+    *,
+    title: str,
+    command: str,
+    notes: str,
+    frame: pd.DataFrame,
+    sections: Sequence[tuple[str, pd.DataFrame]],
+    figures: dict[str, Any],
+) -> Path:
+    """Write README.md, results.csv and the figures of one reproduction; the page names the command, seeds, machine and date."""
+    from ..report import save, write_page
+
+    seeds = sorted({int(seed) for seed in frame["seed"]})
+    machines = "; ".join(sorted(set(frame["machine"])))
+    dates = sorted(set(frame["date"]))
+    head = [
+        f"# {title}",
+        f"Written by `{command}` (lexplain {__version__}).",
+        f"Seeds: {', '.join(map(str, seeds))}. Machine: {machines}. Date: {dates[0]}" + (f" to {dates[-1]}." if len(dates) > 1 else "."),
+        notes,
+    ]
+    body = [f"## {heading}\n\n{markdown(table)}" for heading, table in sections]
+    for name, figure in figures.items():
+        save(figure, folder / f"{name}.svg")
+    body += [f"![{name}]({name}.svg)" for name in figures]
+    plain = frame.drop(columns=[name for name in ("options", "training") if name in frame])
+    write_page(folder / "results.csv", plain.to_csv(index=False, float_format="%.6g"))
+    return Path(write_page(folder / "README.md", "\n\n".join([*head, *body]) + "\n"))
