@@ -121,7 +121,7 @@ def calls(case: Case, pool: np.ndarray, rows: int) -> dict[str, Call]:
 def measure(seconds: float) -> list[Measured]:
     """Every case, with 10,000 rows and with one, on one thread and on all, at most so many seconds each."""
     x = lx.load_data("s3", rows=MANY, seed=1).test.x
-    found = []
+    found: list[Measured] = []
     fitted = cases()
     for rows, repeats in REPEATS.items():
         for count in sorted({1, torch.get_num_threads()}):

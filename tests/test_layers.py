@@ -20,7 +20,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"explainers"},
     {"compare"},
     {"report"},
-    {"reproduce"},
+    {"reproduce", "demo"},
     {"cli", "server"},
     {"__init__"},  # the public names
 ]

@@ -58,6 +58,9 @@ def explanation_record(text: str) -> dict[str, Any]:
         raise ValueError(f"this is not JSON ({broken}); give what Explanation.to_json wrote") from None
     if not isinstance(record, dict) or record.get("format") != "lexplain.explanation/1":
         raise ValueError("this JSON is no lexplain explanation (format lexplain.explanation/1); give what Explanation.to_json wrote")
+    missing = {"feature_names", "scores", "mask", "method", "target", "classes"} - set(record)
+    if missing:
+        raise ValueError(f"this explanation lacks {sorted(missing)}; give what Explanation.to_json wrote")
     return record
 
 
@@ -143,7 +146,7 @@ def keep_or_penalty(keep: Any, penalty: Any, count: int) -> None:
         raise ValueError(
             f"both keep={keep} and penalty={penalty} were given; give keep (how much to show) or penalty (its price), not both"
         )
-    if penalty is not None and not (isinstance(penalty, (int, float)) and math.isfinite(penalty) and penalty >= 0):
+    if penalty is not None and not (isinstance(penalty, (int, float, np.integer, np.floating)) and math.isfinite(penalty) and penalty >= 0):
         raise ValueError(f"penalty={penalty!r}, but a finite number of at least 0 is needed (the price of keeping every feature)")
     if keep is None:
         return
@@ -190,6 +193,11 @@ def groups_fit(groups: Mapping[str, Sequence[str | int]], columns: Sequence[str]
             if j in seen:
                 raise ValueError(f"column {columns[j]!r} is in the groups {seen[j]!r} and {name!r}; a column belongs to one group")
             seen[j] = name
+        if not members:
+            raise ValueError(f"group {name!r} has no columns; name at least one, or leave the group out")
+    for name in groups:
+        if name in columns and columns.index(name) not in seen:
+            raise ValueError(f"group {name!r} has the name of a column outside it, so the two could not be told apart; rename the group")
 
 
 def draw_fits(rows: int, seed: int, noise_columns: int, correlation: float) -> None:
@@ -462,7 +470,9 @@ def writable(path: Path | None, endings: Sequence[str]) -> str:
 
 
 def file_of_rows(path: Path, names: Sequence[str], rows: int) -> None:
-    """Refuse a file without rows, or with two columns of one name."""
+    """Refuse a file without rows, with a column without a name, or with two columns of one name."""
+    if "" in names:
+        raise ValueError(f"{path}: column {names.index('') + 1} has no name, as row numbers often have none; name it, or leave it out")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"{path} has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
@@ -538,3 +548,11 @@ def size_asked(keep: str | None) -> float | None:
         return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
     except ValueError:
         raise ValueError(f"--keep {keep}: a number of features such as 5, or a rate such as 0.3, is needed") from None
+
+
+def as_many_outputs(got: int, needed: int) -> None:
+    """Refuse a model that answers with another number of classes than it did when it was asked first."""
+    if got != needed:
+        raise ValueError(
+            f"the model returned {got} numbers a row, but {needed} are needed, one for each of the classes; pass predict_proba"
+        )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any
@@ -13,6 +12,8 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 from typer.core import TyperGroup
+
+from . import __version__
 
 Data = Annotated[str, Argument(metavar="DATA", help="A built-in data set (see: lexplain data), or a .csv or .npz file.")]
 Model = Annotated[Path, Argument(metavar="MODEL", help="What lexplain fit wrote.")]
@@ -46,7 +47,7 @@ def main() -> None:
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"lexplain {import_module('lexplain').__version__}")
+        typer.echo(f"lexplain {__version__}")
         raise typer.Exit
 
 
@@ -203,9 +204,10 @@ def demo(
     Try: lexplain demo --quick
     """
     from . import check
+    from .demo import run
 
     check.writable(out, (".html",))
-    import_module("lexplain.demo").run(out=out, seed=seed, quick=quick)
+    run(out, seed=seed, quick=quick)
 
 
 @app.command()
@@ -215,19 +217,17 @@ def reproduce(
     seeds: Annotated[int, Option(min=1, help="How many times to repeat it.")] = 3,
     out: Annotated[Path, Option(help="Folder of the results.")] = Path("docs/results"),
     workers: Annotated[int, Option(min=1, help="Processes at a time.")] = 1,
-    device: Annotated[str, Option(help="cpu or cuda.")] = "cpu",
 ) -> None:
     """Make a table of the papers anew, with the published numbers beside ours.
 
     Try: lexplain reproduce NAME --quick
     """
-    from . import check
+    from . import reproduce as tables
 
-    tables = import_module("lexplain.reproduce")
     if name is None:
         _table(["table", "what it is"], tables.TABLES.items())
-    elif check.one_of(name, list(tables.TABLES), "table"):
-        tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, device=device)
+    else:
+        typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers)}")
 
 
 def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

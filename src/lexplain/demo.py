@@ -180,7 +180,8 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
 
 def _map_section(one: Scored, data: Dataset) -> Section:
     title = f"What {one.row['method']} shows on S3"
-    text = f"Outlined cells are the true features. x11 decides which others matter; {one.row['method']} keeps it in {one.row['CFSR']:.0f} % of rows."
+    shown = f"{one.row['method']} keeps it in {one.row['CFSR']:.0f} % of rows."
+    text = f"Outlined cells are the true features. x11 decides which others matter; {shown}"
     return Section(title, text, figures=(selection_map(one.explanation, truth=torch.as_tensor(data.test.truth)),))
 
 
@@ -213,9 +214,9 @@ IDEA = (
     "shown, and not why they were chosen, predicts as well as the explainer claims."
 )
 NUMBERS = (
-    "ACC is the explainer's own accuracy from the features it keeps, eACC and eAUROC are those of EVAL-X, a network that has only ever seen "
-    "random subsets. The gap between ACC and eACC is accuracy that the choice of features smuggles in. TPR, FDR and CFSR compare with the "
-    "true features where they are known. The verdict comes from the encoding test."
+    "ACC is the explainer's own accuracy from the features it keeps, eACC and eAUROC are those of EVAL-X, a network that has only ever "
+    "seen random subsets. The gap between ACC and eACC is accuracy that the choice of features smuggles in. TPR, FDR and CFSR compare "
+    "with the true features where they are known. The verdict comes from the encoding test."
 )
 HONESTY = (
     "A joint method trains its predictor on its own selections, so the selection itself can carry the answer: it may leave out x11, which "

@@ -28,7 +28,8 @@ class Columns:
 
     def fit(self, X: pd.DataFrame | np.ndarray) -> Columns:
         """Learn names, means and scales from training rows."""
-        values = check.finite_numbers(X).astype(np.float64)
+        check.finite_numbers(X)
+        values = np.asarray(X, dtype=np.float64)  # float32 would lose the last digits of large numbers before the mean is taken off
         framed = isinstance(X, pd.DataFrame)
         names = tuple(str(c) for c in X.columns) if isinstance(X, pd.DataFrame) else tuple(f"x{j + 1}" for j in range(values.shape[1]))
         scale = values.std(0)
@@ -65,7 +66,8 @@ class Columns:
         """Turn raw rows into the tensor (b, D) that masks act on."""
         check.same_columns(X, len(self.columns), self.columns if self.frame else None)
         assert self.mean is not None and self.scale is not None  # fit sets both
-        return torch.from_numpy(((check.finite_numbers(X) - self.mean) / self.scale).astype(np.float32))
+        check.finite_numbers(X)
+        return torch.from_numpy(((np.asarray(X, dtype=np.float64) - self.mean) / self.scale).astype(np.float32))
 
     def decode(self, x: Tensor) -> pd.DataFrame | np.ndarray:
         """Turn encoded rows back into what a model eats."""

@@ -3,7 +3,6 @@
 import copy
 import json
 import pickle
-import pickletools
 
 import numpy as np
 import pandas as pd
@@ -131,7 +130,9 @@ def test_labels_explained_by_a_fixed_model(model, tmp_path):
     same(explainer, Explainer.load(tmp_path / "model.lex", model=model))
 
 
-@pytest.mark.parametrize("y", [1000 + 100 * X[:, 1], chance(X), X[:, 0] > 3, (X[:, 0] > 3) * 7.0], ids=["real", "soft", "bool", "float labels"])
+@pytest.mark.parametrize(
+    "y", [1000 + 100 * X[:, 1], chance(X), X[:, 0] > 3, (X[:, 0] > 3) * 7.0], ids=["real", "soft", "bool", "float labels"]
+)
 def test_targets_of_every_kind(y, tmp_path):
     explainer = quick().fit(X, y)
     explainer.save(tmp_path / "model.lex")
@@ -140,7 +141,9 @@ def test_targets_of_every_kind(y, tmp_path):
     assert again.predict(FRESH).dtype == explainer.predict(FRESH).dtype
 
 
-@pytest.mark.parametrize("imputer", [Constant, IndependentGaussian, Gaussian, Marginal, Constant(torch.arange(4.0)), Gaussian(torch.zeros(4), torch.eye(4))])
+@pytest.mark.parametrize(
+    "imputer", [Constant, IndependentGaussian, Gaussian, Marginal, Constant(torch.arange(4.0)), Gaussian(torch.zeros(4), torch.eye(4))]
+)
 @pytest.mark.parametrize("method", ["lex", "realx"])
 def test_every_imputer(method, imputer, tmp_path):
     explainer = quick(method, imputer=imputer).fit(X, Y)
@@ -200,7 +203,7 @@ def test_networks_of_ones_own_come_back_with_a_method(tmp_path):
     again = Explainer.load(path, method=rebuilt)
     same(explainer, again)
     assert all(torch.equal(value, before[name]) for name, value in rebuilt.state_dict().items())  # it was copied, not filled
-    same(again.fit(X, Y), again)
+    assert (again.fit(X, Y).transform(FRESH).sum(1) == 2).all()
 
 
 def test_a_method_built_from_parts_comes_back_with_a_method(tmp_path):
@@ -209,7 +212,7 @@ def test_a_method_built_from_parts_comes_back_with_a_method(tmp_path):
 
     explainer = quick(built()).fit(X, Y)
     explainer.save(tmp_path / "model.lex")
-    with pytest.raises(ValueError, match="method=..."):
+    with pytest.raises(ValueError, match=r"method=\.\.\."):
         Explainer.load(tmp_path / "model.lex")
     same(explainer, Explainer.load(tmp_path / "model.lex", method=built()))
 
@@ -223,7 +226,7 @@ def test_an_imputer_of_ones_own_is_not_taken_for_ours(tmp_path):
 
     explainer = quick("lex", imputer=Constant()).fit(X, Y)
     explainer.save(tmp_path / "model.lex")
-    with pytest.raises(ValueError, match="method=..."):
+    with pytest.raises(ValueError, match=r"method=\.\.\."):
         Explainer.load(tmp_path / "model.lex")
 
 
@@ -267,24 +270,25 @@ def test_the_file_is_tensors_and_json_and_holds_no_pickle(saved):
     raw = saved.read_bytes()
     length = int.from_bytes(raw[:8], "little")
     header = json.loads(raw[8 : 8 + length])
-    assert sum(end - start for name, entry in header.items() if name != "__metadata__" for start, end in [entry["data_offsets"]]) == len(raw) - 8 - length
-    with pytest.raises(ValueError, match="opcode|pickle|truncated|not enough|unknown"):
-        list(pickletools.genops(raw))
-    with pytest.raises(Exception, match=".") as refused:
-        torch.load(saved, weights_only=True)
-    assert isinstance(refused.value, (pickle.UnpicklingError, RuntimeError))
+    assert (
+        sum(end - start for name, entry in header.items() if name != "__metadata__" for start, end in [entry["data_offsets"]])
+        == len(raw) - 8 - length
+    )
+    assert {entry["dtype"] for name, entry in header.items() if name != "__metadata__"} == {"F32"}
+
+
+def test_neither_saving_nor_loading_pickles(tmp_path, monkeypatch):
+    explainer = quick("lex", imputer=Marginal).fit(X, Y)
+    for name in ("dump", "dumps", "load", "loads", "Pickler", "Unpickler"):
+        monkeypatch.setattr(pickle, name, None)
+    explainer.save(tmp_path / "model.lex")
+    same(explainer, Explainer.load(tmp_path / "model.lex"))
 
 
 def test_saves_into_new_folders_and_under_plain_strings(tmp_path):
     explainer = quick().fit(X, Y)
     explainer.save(str(tmp_path / "new" / "folder" / "model.lex"))
     same(explainer, Explainer.load(str(tmp_path / "new" / "folder" / "model.lex")))
-
-
-def broken_half_way(tensors, path, metadata):
-    with open(path, "wb") as half:
-        half.write(b"half a file")
-    raise OSError("no space left on the device")
 
 
 @pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
@@ -349,7 +353,10 @@ def set_in(*keys, value):
 BAD_RECORDS = {
     "a later format": (set_in("format", value="lexplain.explainer/2"), "lexplain.explainer/2.*needed is 'lexplain.explainer/1'"),
     "a checkpoint": (set_in("format", value="lexplain.checkpoint/1"), "lexplain.checkpoint/1"),
-    "features that run a program": (set_in("features", "kind", value="os.system"), "'os.system' is no kind of features; choose one of: Columns, Groups"),
+    "features that run a program": (
+        set_in("features", "kind", value="os.system"),
+        "'os.system' is no kind of features; choose one of: Columns, Groups",
+    ),
     "features of another module": (set_in("features", "kind", value="check"), "'check' is no kind of features"),
     "an imputer that runs code": (set_in("imputer", value="exec"), "'exec' is no imputer; choose one of: Constant"),
     "an imputer of another kind": (set_in("imputer", value="fill"), "'fill' is no imputer"),

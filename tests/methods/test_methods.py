@@ -14,7 +14,7 @@ from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import METHODS, Method, realx
-from lexplain.objectives import Continuity, Likelihood, Sparsity, TargetRate
+from lexplain.objectives import Continuity, Likelihood, Sparsity
 from lexplain.predictors import BlackBox, Frozen, Outputs, Trained, mlp
 from lexplain.selectors import MLP, Selector
 from lexplain.training import Settings, fit
@@ -428,7 +428,7 @@ def test_a_misfit_check_trains_nothing(name):
     assert all(weight.grad is None for weight in method.parameters())
 
 
-@pytest.mark.parametrize("penalty", [Sparsity(1.0), TargetRate(0.5)], ids=["price", "rate"])
+@pytest.mark.parametrize("penalty", [Sparsity(1.0), Sparsity(0.2, each=True)], ids=["price", "price of each"])
 def test_splitting_the_work_changes_no_result(penalty):
     # `max_rows` (design.md 2): as many rows in flight as fit, and the same weights in the end. Enumeration draws no masks.
     features = Columns().fit(TABLE[:, :3].numpy())

@@ -60,7 +60,7 @@ def find_rows(
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
         )
-    found = read_table(source, label, outputs.split(",") if outputs is not None else None, features=features)
+    found = read_table(source, label, [name.strip() for name in outputs.split(",")] if outputs is not None else None, features=features)
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
@@ -108,6 +108,8 @@ def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features:
 def _guess(spare: Sequence[str], *, known: bool) -> str | None:
     """The target among the columns that are no features: by its name, or the only one where the features are known."""
     called = [name for name in spare if name.strip().lower() in TARGET_NAMES]
+    if len(called) > 1 and not known:
+        log.warning("the target is %s, and %s count as features; name another with --label", called[-1], ", ".join(called[:-1]))
     if called:
         return called[-1]
     return spare[0] if known and len(spare) == 1 else None
@@ -116,7 +118,7 @@ def _guess(spare: Sequence[str], *, known: bool) -> str | None:
 def _frame(path: Path) -> pd.DataFrame:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            header = next(csv.reader(lines), [])
+            header = next((line for line in csv.reader(lines) if line), [])
         if not header:
             raise ValueError(f"{path} is empty; give a CSV file with a header and rows")
         if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
@@ -125,7 +127,7 @@ def _frame(path: Path) -> pd.DataFrame:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             frame = pd.read_csv(path, encoding="utf-8-sig", index_col=False, low_memory=False)
-    except (pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as broken:
+    except (pd.errors.EmptyDataError, pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as broken:
         raise ValueError(f"{path} is no table ({str(broken).strip()}); give each row as many fields as the header") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8; save it as a CSV file in UTF-8") from None
@@ -153,13 +155,13 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     arrays: dict[str, np.ndarray] = {}
     name = ""
     try:
-        stored: Any = np.load(path, allow_pickle=False)
-        if isinstance(stored, np.ndarray):
-            raise ValueError("a single array")
-        with stored:
+        with path.open("rb") as raw:
+            stored: Any = np.load(raw, allow_pickle=False)
+            if isinstance(stored, np.ndarray):
+                raise ValueError("a single array")
             for name in ("x", "y", "names", "truth"):
                 if name in stored:
-                    arrays[name] = stored[name]
+                    arrays[name] = np.asarray(stored[name])  # what is no array comes as bytes
     except (BadZipFile, EOFError, zlib.error, ValueError) as broken:
         if "Object arrays" in str(broken):
             cure = f"save numbers or text, such as {name}.astype(float)"

@@ -31,8 +31,6 @@ class Enumeration:
         if count > MOST_FEATURES or group != 1:
             raise ValueError(f"{count} features in groups of {group} masks are too many to enumerate; choose Reinforce or Rebar instead")
         every = torch.tensor(list(product([False, True], repeat=count)), device=p.logits.device)  # (2^d, d)
-        if hasattr(p, "k"):
-            every = every[every.sum(1) == p.k] if p.k is not None else every
         masks = every[:, None].expand(-1, rows, -1)  # (m, b, d)
         with torch.no_grad():
             costs = cost(masks[:, None])  # (m, b)

@@ -198,6 +198,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         digest = hashlib.blake2b(rows.tobytes(), digest_size=16)
         digest.update(target.numpy().tobytes())
         digest.update(repr(sorted(told.items())).encode())
+        for part in (value for value in self.get_params(deep=False).values() if isinstance(value, nn.Module)):
+            for weights in part.state_dict().values():  # an imputer's values are settings, and its name does not tell them
+                digest.update(weights.cpu().numpy().tobytes())
         return digest.hexdigest()
 
     def _calibrate(self, method: Method, trial: Trial) -> None:

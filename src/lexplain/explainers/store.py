@@ -83,7 +83,7 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         explainer.features = blank if groups is not None else None
         explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
     else:
-        explainer.method = copy.deepcopy(method)
+        explainer.set_params(method=copy.deepcopy(method), keep=None, penalty=None)  # a Method says itself what it keeps
     names = list(fitted.columns)
     rows: Any = pd.DataFrame(columns=names) if record["named"] else np.zeros((0, len(names)))
     explainer._remember(rows, method.to(explainer._fabric().device), fitted, target, record["regime"], ask)

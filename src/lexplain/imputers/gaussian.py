@@ -59,12 +59,12 @@ class Gaussian(nn.Module):
         return cls(x.mean(0), (covariance + level.diag()).to(x.dtype))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, D) where mask (n, D) is off; a soft mask conditions on what is more on than off, and mixes."""
-        on = mask if mask.dtype == torch.bool else mask.detach() > 0.5
-        # Matheron's rule: a joint draw, moved by the regression on how far it misses what is visible.
+        """Fill x (n, D) where mask (n, D) is off; a soft mask conditions as much as it is on, and mixes."""
+        # Matheron's rule: a joint draw, moved by the regression on how far it misses what is visible. Smooth in the mask.
+        on = mask.to(x.dtype)
         draw = self.mean + torch.randn_like(x) @ self.root.T
-        both = on[:, :, None] & on[:, None, :]
-        system = torch.where(both, self.covariance, torch.eye(x.shape[1], dtype=x.dtype, device=x.device))
-        miss = torch.where(on, x - draw, 0.0)
-        weights = torch.linalg.solve(system, miss)
-        return fill(x, mask, draw + torch.where(on, weights, 0.0) @ self.covariance)
+        eye = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+        system = on[:, :, None] * on[:, None, :] * self.covariance + (1 - on**2)[:, :, None] * eye
+        miss = on * torch.where(on > 0, x - draw, 0.0)
+        weights = on * torch.linalg.solve(system, miss)
+        return fill(x, mask, draw + weights @ self.covariance)

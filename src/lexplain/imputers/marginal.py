@@ -15,7 +15,7 @@ class Marginal(nn.Module):
 
     def __init__(self, background: Tensor) -> None:
         super().__init__()
-        self.register_buffer("background", background)
+        self.register_buffer("background", background.clone())
 
     @classmethod
     def fit(cls, x: Tensor) -> Marginal:

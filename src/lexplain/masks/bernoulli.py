@@ -51,7 +51,9 @@ class Bernoulli:
     def log_prob(self, mask: Tensor) -> Tensor:
         """Log-probability (*shape, b) of masks (*shape, b, d)."""
         terms = torch.where(mask.bool(), logsigmoid(self.logits), logsigmoid(-self.logits))
-        return self._on_valid(terms).sum(-1)
+        if self.valid is not None:
+            terms = torch.where(self.valid, terms, torch.where(mask.bool(), float("-inf"), 0.0))
+        return terms.sum(-1)
 
     def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
         """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask (REBAR)."""

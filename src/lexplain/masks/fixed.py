@@ -49,7 +49,7 @@ class ShapleyKernel:
         """Draw hard masks (*shape, rows, count), never empty and never full."""
         where = torch.ones(self.size, dtype=torch.bool, device=self.device) if self.valid is None else self.valid
         players = where.sum(-1, keepdim=True)  # (rows, 1)
-        sizes = torch.arange(1, self.size[1], device=self.device)
+        sizes = torch.arange(1, max(2, self.size[1]), device=self.device)
         weights = torch.where(sizes < players, 1 / (sizes * (players - sizes).clamp_min(1)), 0.0)
         lone = players <= 1  # with one player or none there is no proper subset: draw the empty one
         picked = torch.multinomial(torch.where(lone, 1.0, weights), max(1, _product(shape)), replacement=True)

@@ -13,31 +13,41 @@ from .noise import exponential, gumbel
 
 OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
 MOST_ORDERS = 5040  # orders of a set that log_prob sums over
+BISECTIONS = 32  # of the level between k scores and the rest: the last bit of float32
 
 
 def top_k_mask(scores: Tensor, k: int, valid: Tensor | None = None) -> Tensor:
     """Mark exactly the k highest scores (ties by position), or all valid ones where there are fewer."""
     if valid is not None:
         scores = scores.masked_fill(~valid, float("-inf"))
-    best = scores.topk(min(k, scores.shape[-1]), dim=-1).indices
+    best = scores.argsort(dim=-1, descending=True, stable=True)[..., : min(k, scores.shape[-1])]
     mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, best, True)
     return mask if valid is None else mask & valid
 
 
 def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
-    """A soft k-hot vector that sums to k: k softmaxes, each with the earlier winners taken out.
+    """A soft k-hot vector in (0, 1) that sums to k: sigmoids around the level that k scores exceed.
+
+    The successive softmaxes of Xie and Ermon sum to k too, but their entries go beyond 1 unless the temperature is very low.
 
     Reference:
-        Xie and Ermon, Reparameterizable Subset Sampling via Continuous Relaxations, 2019, algorithm 2.
+        Senetaire et al., Explainability as Statistical Inference, 2023, appendix D (relaxed subsets); Amos et al., The Limited
+        Multi-Label Projection Layer, 2019, section 3, for this projection and its gradient.
     """
-    eps = torch.finfo(perturbed.dtype).tiny
-    alpha, total = perturbed / temperature, torch.zeros_like(perturbed)
-    for _ in range(k):
-        share = alpha.softmax(-1)
-        total = total + share
-        # The reference adds log(1 - share) to the scores before dividing by the temperature.
-        alpha = alpha + torch.log((1 - share).clamp_min(eps)) / temperature
-    return total
+    with torch.no_grad():
+        low = perturbed.amin(-1, keepdim=True) - 20 * temperature
+        high = perturbed.amax(-1, keepdim=True) + 20 * temperature
+        for _ in range(BISECTIONS):
+            middle = (low + high) / 2
+            above = torch.sigmoid((perturbed - middle) / temperature).sum(-1, keepdim=True) > k
+            low, high = torch.where(above, middle, low), torch.where(above, high, middle)
+        level = (low + high) / 2
+        soft = torch.sigmoid((perturbed - level) / temperature)
+        slope = soft * (1 - soft)
+        slope = slope / slope.sum(-1, keepdim=True).clamp_min(torch.finfo(perturbed.dtype).tiny)
+    # The level moves with the scores (implicit function theorem): a term of value 0 that carries its gradient.
+    level = level + (slope * (perturbed - perturbed.detach())).sum(-1, keepdim=True)
+    return torch.sigmoid((perturbed - level) / temperature)
 
 
 class TopK:
@@ -110,7 +120,11 @@ class TopK:
         for order in permutations(range(self.k)):
             index = torch.tensor([*order, *range(self.k, mask.shape[-1])], device=mask.device)
             orders.append(self.order_log_prob(members[..., index]))
-        return torch.stack(orders).logsumexp(0)
+        # Padding that fills up a draw comes in any order: count one. Sets of another size, or with padding, cannot be drawn.
+        valid = torch.ones_like(mask, dtype=torch.bool) if self.valid is None else self.valid
+        size = valid.sum(-1).clamp_max(self.k)
+        total = torch.stack(orders).logsumexp(0) - torch.lgamma(torch.tensor(self.k + 1.0)) + torch.lgamma(size + 1.0)
+        return total.masked_fill((mask.sum(-1) != size) | (mask.bool() & ~valid).any(-1), float("-inf"))
 
     def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
         """Draw a hard mask, its relaxation, and a relaxation of fresh noise given the order of the hard one (REBAR).
@@ -122,7 +136,8 @@ class TopK:
         _, left = self._chosen_and_rest(order)
         log_gap = torch.log(exponential(perturbed.detach()))
         arrival = (log_gap[..., : self.k] - left).logcumsumexp(-1)  # log e_1 ... log e_k
-        late = torch.logaddexp(arrival[..., -1:], log_gap - self.logits)  # where an item not drawn arrives
+        fresh = torch.log(exponential(perturbed.detach()))  # not log_gap, whose first entries are used above
+        late = torch.logaddexp(arrival[..., -1:], fresh - self.logits)  # when an item not drawn arrives
         given = (-late).scatter(-1, order[..., : self.k], -arrival)
         hard = self._hard(perturbed)
         return Coupled(hard, self._soft(perturbed), self._soft(given), self.order_log_prob(order))

@@ -174,6 +174,7 @@ class Method(nn.Module):
 
     def refuse_misfit(self, trial: Trial) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
+        check.logits_fit(self.selector.logits(trial.x, trial.context), (len(trial), self.features.count))
         p = self.distribution(trial)
         check.estimator_fits(self.estimator, p, self.predictor)
         check.logits_fit(p.logits, (len(trial), self.features.count))
@@ -183,7 +184,7 @@ class Method(nn.Module):
 
     # ---- what it says ----
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def explain(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Scores and masks, both (b, d), in one forward pass of the selector."""
         p = self.selector(x, context, valid)

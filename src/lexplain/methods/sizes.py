@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from torch import Tensor
 
 from .. import check
@@ -33,7 +34,7 @@ def subset_size(name: str, count: int, keep: float | None, penalty: float | None
         raise ValueError(f"{name} keeps a fixed number of features and has no penalty; give keep instead")
     if keep is None:
         return max(1, round(count / 3))
-    return int(keep) if isinstance(keep, int) else max(1, min(count - 1, round(keep * count)))
+    return int(keep) if isinstance(keep, (int, np.integer)) else max(1, min(count - 1, round(keep * count)))
 
 
 def coins(
@@ -44,5 +45,5 @@ def coins(
     if keep is None:
         assert penalty is not None
         return Family(Bernoulli, {"temperature": temperature}), [Sparsity(penalty, warmup=warmup)]
-    k = int(keep) if isinstance(keep, int) else None
+    k = int(keep) if isinstance(keep, (int, np.integer)) else None
     return Family(Bernoulli, {"temperature": temperature, "k": k}), [TargetRate(keep / count if k else float(keep))]

@@ -32,7 +32,12 @@ class Continuity:
         mask = trial.mask.to(trial.x.dtype)
         lead = mask.shape[:-1]
         grid = mask.reshape(*lead, *(self.grid or mask.shape[-1:]))
+        valid = None if trial.valid is None else trial.valid.expand(mask.shape).reshape(grid.shape)
         breaks = torch.zeros(lead, dtype=mask.dtype, device=mask.device)
         for axis in range(len(lead), grid.ndim):
-            breaks = breaks + grid.diff(dim=axis).abs().flatten(len(lead)).sum(-1)
+            change = grid.diff(dim=axis).abs()
+            if valid is not None:
+                n = valid.shape[axis]
+                change = change * (valid.narrow(axis, 1, n - 1) & valid.narrow(axis, 0, n - 1))
+            breaks = breaks + change.flatten(len(lead)).sum(-1)
         return self.price * breaks.mean(1)

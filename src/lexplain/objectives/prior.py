@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import log
 
+import torch
 from torch import Tensor
 
 from ..core import Trial
@@ -24,7 +24,8 @@ class ToUniform:
     def __call__(self, trial: Trial) -> Tensor:
         """Cost (b,): price x k x KL(draw || uniform)."""
         share = trial.p.logits.log_softmax(-1)
-        cost: Tensor = self.price * trial.p.k * ((share.exp() * share).sum(-1) + log(share.shape[-1]))
+        count = torch.full_like(share[..., 0], share.shape[-1]) if trial.valid is None else trial.valid.sum(-1).clamp_min(1)
+        cost: Tensor = self.price * trial.p.k * ((share.exp() * share).sum(-1) + count.log())
         return cost
 
 

@@ -39,7 +39,9 @@ class Sparsity:
 
 @dataclass(frozen=True)
 class TargetRate:
-    """Charge for keeping more or fewer features than asked, on average over the batch.
+    """Charge for keeping more or fewer features than asked, on average over the rows in flight.
+
+    A batch that `max_rows` splits is charged part by part, so that each part has to meet the rate.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix F.2 (its code's absolute rate loss).

@@ -36,7 +36,8 @@ class BlackBox(nn.Module):
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
         """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
         answer = self.ask(self.decode(filled))
-        values = torch.as_tensor(answer, dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
+        values = torch.as_tensor(np.ascontiguousarray(answer), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
+        check.as_many_outputs(values.shape[1], self.outputs.count)
         return self.outputs.from_probabilities(values)
 
 
@@ -64,6 +65,7 @@ class Remembering:
 def _fingerprint(rows: Any) -> bytes:
     """A key that equal rows share."""
     if isinstance(rows, pd.DataFrame):
-        return hashlib.blake2b(pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes(), digest_size=16).digest()
+        content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
+        return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
     values = np.ascontiguousarray(rows)
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()

@@ -176,7 +176,7 @@ class _Run:
         """Do work on so many rows in as few parts as the device's memory allows."""
         while True:
             try:
-                return work(ceil(rows * step.copies / self.max_rows))
+                return work(ceil(rows / max(1, self.max_rows // step.copies)))
             except torch.cuda.OutOfMemoryError:  # noqa: PERF203  it has to be tried again
                 if self.max_rows <= step.copies:
                     raise

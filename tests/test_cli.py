@@ -1,0 +1,336 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from lexplain import METHODS, Explainer, __version__, audit, cli, load_data
+from lexplain.evaluation.encoding import MARGIN
+
+
+def lexplain(*words):
+    """Run a command in this process."""
+    return CliRunner().invoke(cli.app, [str(word) for word in words])
+
+
+def plain(text):
+    """Text without colours and line ends."""
+    return " ".join(re.sub(r"\x1b\[[0-9;]*m", "", text).split())
+
+
+def well(*words):
+    result = lexplain(*words)
+    assert result.exit_code == 0, result.output
+    return plain(result.output)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with the rows of a small data set, as files, and an explainer fitted to them."""
+    folder = tmp_path_factory.mktemp("flow")
+    for part in ("train", "test"):
+        for ending in ("csv", "npz"):
+            well("data", "s3", "--rows", 60, "--part", part, "--out", folder / f"{part}.{ending}")
+    well("fit", folder / "train.csv", "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", folder / "model.lex")
+    return folder
+
+
+@pytest.fixture
+def quick_judges(monkeypatch):
+    """Judges that learn for one epoch: what they say is not the matter here."""
+    import lexplain.training.evaluator as evaluator
+
+    once = evaluator.Settings
+    monkeypatch.setattr(evaluator, "Settings", lambda **settings: once(**{**settings, "epochs": 1}))
+
+
+# ---- what is asked before anything is loaded ----
+
+
+def test_help_needs_nothing_heavy():
+    script = "import sys, lexplain.cli; print([m for m in ('torch', 'numpy', 'pandas', 'lightning_fabric', 'sklearn') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("command", ["data", "fit", "explain", "audit", "demo", "reproduce"])
+def test_every_command_has_help_with_an_example(command):
+    assert f"Try: lexplain {command}" in well(command, "--help").replace("│", "")
+
+
+def test_version_and_bare_call():
+    assert well("--version") == f"lexplain {__version__}"
+    assert "reproduce" in plain(lexplain().output)
+
+
+def test_help_names_what_there_is():
+    told = re.search(r"--method \S+ (.*?)\. ", well("fit", "--help").replace("│", ""))[1]
+    assert set(re.findall(r"\w+", told)) - {"or"} == set(METHODS) - {"meed"}  # which needs a model that can be asked
+    assert f"[default: {MARGIN}]" in plain(lexplain("audit", "--help").output.replace("│", ""))
+
+
+# ---- the flow ----
+
+
+def test_data_lists_and_describes():
+    listed = well("data")
+    assert all(name in listed for name in ("s1", "orange_skin", "breast_cancer"))
+    told = well("data", "s1", "--rows", 40, "--noise-columns", 2, "--correlation", 0.5)
+    assert "train 40, validation 10, test 40" in told
+    assert "13: x1, x2, …, x13" in told
+    assert "x11, which only decides" in told
+    assert "best accuracy" in told
+
+
+def test_data_writes_the_part_that_is_asked_for(place):
+    data = load_data("s3", rows=60)
+    table = pd.read_csv(place / "test.csv")
+    assert np.array_equal(table["y"], data.test.y)
+    with np.load(place / "train.npz", allow_pickle=False) as stored:
+        assert np.array_equal(stored["truth"], data.train.truth)
+
+
+def test_fit_says_what_it_did_and_is_the_library_s_fit(place, tmp_path):
+    said = well("fit", place / "train.csv", "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "again.lex")
+    assert "realx: 60 rows, 11 features, 2 classes; keeps 5.0 a row" in said
+    assert f"Next: lexplain explain {tmp_path / 'again.lex'} {place / 'train.csv'}" in said
+    data = load_data("s3", rows=60)
+    rows = pd.read_csv(place / "train.csv")
+    own = Explainer("realx", keep=5, epochs=1, device="cpu").fit(rows.drop(columns="y"), rows["y"])
+    test = data.frame(data.test)
+    assert np.allclose(Explainer.load(tmp_path / "again.lex").explain(test).scores, own.explain(test).scores)
+
+
+def test_options_of_fit_reach_the_explainer(place, tmp_path, monkeypatch):
+    seen = {}
+    monkeypatch.setattr(Explainer, "fit", lambda self, X, y, checkpoint: seen.update(self.get_params(), checkpoint=checkpoint) or 1 / 0)
+    words = {"method": "lex", "penalty": 0.5, "regime": "fixed", "epochs": 3, "batch-size": 7, "learning-rate": 0.5, "seed": 9}
+    options = [word for pair in words.items() for word in (f"--{pair[0]}", pair[1])]
+    lexplain("fit", place / "train.csv", *options, "--device", "cpu", "--checkpoint", "here", "--out", tmp_path / "m.lex")
+    assert {name.replace("-", "_"): value for name, value in words.items() if name != "seed"}.items() <= seen.items()
+    assert (seen["random_state"], seen["device"], seen["checkpoint"]) == (9, "cpu", Path("here"))
+
+
+@pytest.mark.parametrize(("word", "size"), [("3", 3), ("0.3", 0.3)])
+def test_keep_is_a_number_or_a_rate(place, tmp_path, monkeypatch, word, size):
+    seen = []
+    monkeypatch.setattr(Explainer, "fit", lambda self, X, y, checkpoint: seen.append(self.keep) or 1 / 0)
+    lexplain("fit", place / "train.csv", "--keep", word, "--out", tmp_path / "m.lex")
+    assert seen == [size]
+    assert type(seen[0]) is type(size)
+
+
+def test_explain_shows_rows_and_writes_all(place, tmp_path):
+    said = well("explain", place / "model.lex", place / "test.csv", "--rows", 2, "--out", tmp_path / "e.csv")
+    explanation = Explainer.load(place / "model.lex").explain(pd.read_csv(place / "test.csv").drop(columns="y"))
+    table = pd.read_csv(tmp_path / "e.csv")
+    names = [f"x{j}" for j in range(1, 12)]
+    assert table.columns.tolist() == ["row", *(f"score:{n}" for n in names), *(f"kept:{n}" for n in names)]
+    assert np.array_equal(table.filter(like="kept:").to_numpy(), explanation.mask.int())
+    assert table["row"].tolist() == list(range(60))
+    for name, _ in explanation.as_list(0):
+        assert f"{name} = " in said
+    assert len(re.findall(r"predicted [01] \(\d+%\)", said)) == 2
+
+
+def test_explain_writes_json_and_html(place, tmp_path):
+    for ending, start in (("json", "{"), ("html", "<!")):
+        well("explain", place / "model.lex", place / "test.npz", "--rows", 0, "--out", tmp_path / f"new/e.{ending}")
+        assert (tmp_path / f"new/e.{ending}").read_text().startswith(start)
+    assert len(json.loads((tmp_path / "new/e.json").read_text())["mask"]) == 60
+    assert sorted(os.listdir(tmp_path / "new")) == ["e.html", "e.json"]  # no temporary file is left
+
+
+def test_explain_takes_columns_by_name(place, tmp_path):
+    rows = pd.read_csv(place / "test.csv")
+    rows[[*rows.columns[::-1]]].assign(city="Rome").to_csv(tmp_path / "mixed.csv", index=False)
+    well("explain", place / "model.lex", place / "test.csv", "--out", tmp_path / "a.csv")
+    well("explain", place / "model.lex", tmp_path / "mixed.csv", "--out", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_text() == (tmp_path / "b.csv").read_text()
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_audit_is_the_library_s_audit(place, tmp_path):
+    words = ["audit", place / "model.lex", place / "test.npz", "--train", place / "train.csv"]
+    said = well(*words, "--margin", 0.2, "--out", tmp_path / "card.json")
+    data, explainer = load_data("s3", rows=60), Explainer.load(place / "model.lex")
+    test, train = data.frame(data.test), data.frame(data.train)
+    others = (train, data.train.y, explainer.explain(train))
+    card = audit(explainer.explain(test), test, data.test.y, train=others, truth=data.test.truth, margin=0.2)
+    assert said.startswith(f"{card.verdict.upper()}: {card.why}.")
+    assert str(card["eACC"]) in said
+    assert str(card["TPR"]) in said
+    record = json.loads((tmp_path / "card.json").read_text())
+    assert (record["verdict"], record["margin"]) == (card.verdict, 0.2)
+    assert [line["metric"] for line in record["metrics"]] == [line.label for line in card.lines]
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_audit_by_halves_and_other_endings(place, tmp_path):
+    for ending in ("csv", "html"):
+        well("audit", place / "model.lex", place / "test.csv", "--margin", 9, "--out", tmp_path / f"card.{ending}")
+    assert "TPR" not in pd.read_csv(tmp_path / "card.csv")["metric"].tolist()  # a CSV file knows no truth
+    assert "honest" in (tmp_path / "card.html").read_text().lower()
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_built_in_data_brings_its_parts_and_its_truth(tmp_path, monkeypatch):
+    import lexplain.data.files as files
+
+    monkeypatch.setattr(files, "load_data", lambda name: load_data(name, rows=60))
+    asked = []
+    find = files.find_rows
+    monkeypatch.setattr(files, "find_rows", lambda source, part, *rest, **more: asked.append(part) or find(source, part, *rest, **more))
+    well("fit", "s3", "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "m.lex")
+    well("explain", tmp_path / "m.lex", "s3")
+    said = well("audit", tmp_path / "m.lex", "s3")
+    assert asked == ["train", "test", "test", "train"]
+    assert "CFSR" in said
+    assert "TPR" in said
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_recorded_outputs_are_the_target(tmp_path):
+    well("data", "s3", "--rows", 60, "--target", "probabilities", "--out", tmp_path / "soft.csv")
+    rows = pd.read_csv(tmp_path / "soft.csv").rename(columns={"y0": "p0", "y1": "p1"}).assign(y=1)
+    rows.to_csv(tmp_path / "soft.csv", index=False)
+    options = ["--outputs", "p0,p1"]
+    said = well("fit", tmp_path / "soft.csv", *options, "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "m.lex")
+    assert "11 features, 2 classes" in said
+    assert "eACC" in well("audit", tmp_path / "m.lex", tmp_path / "soft.csv", *options)
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_audit_of_rows_that_lack_a_class(tmp_path):
+    rows = pd.read_csv(_classes(tmp_path / "three.csv"))
+    well("fit", tmp_path / "three.csv", "--keep", 2, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "m.lex")
+    rows[rows["label"] != "b"].to_csv(tmp_path / "two.csv", index=False)
+    explainer = Explainer.load(tmp_path / "m.lex")
+    kept = rows[rows["label"] != "b"]
+    own = explainer.score(kept.drop(columns="label"), kept["label"])
+    assert f"ACC {own:.3f} [" in well("audit", tmp_path / "m.lex", tmp_path / "two.csv")
+
+
+def _classes(path):
+    """A CSV file of three classes named by letters."""
+    x = np.random.default_rng(0).standard_normal((90, 4))
+    pd.DataFrame(x, columns=["p", "q", "r", "s"]).assign(label=np.array(["a", "b", "c"])[x[:, :3].argmax(1)]).to_csv(path, index=False)
+    return path
+
+
+def test_demo_and_reproduce_are_called_as_they_are(tmp_path, monkeypatch):
+    import lexplain.demo
+    import lexplain.reproduce
+
+    calls = []
+    monkeypatch.setattr(lexplain.demo, "run", lambda out, *, seed, quick: calls.append((out, seed, quick)))
+    well("demo", "--out", tmp_path / "r.html", "--seed", 3, "--quick")
+    monkeypatch.setattr(lexplain.reproduce, "reproduce", lambda name, **options: calls.append((name, options)) or tmp_path / "page")
+    name = next(iter(lexplain.reproduce.TABLES))
+    assert f"Written to {tmp_path / 'page'}" in well("reproduce", name, "--seeds", 2, "--out", tmp_path, "--workers", 2)
+    assert calls == [(tmp_path / "r.html", 3, True), (name, {"quick": False, "seeds": 2, "out": tmp_path, "workers": 2})]
+    assert name in well("reproduce")
+
+
+# ---- refusals ----
+
+
+def refused(*words):
+    result = lexplain(*words)
+    assert result.exit_code == 2, result.output
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.output
+    assert lines[0].startswith("Error: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["data", "s4"], "'s4' is no data set; choose one of"),
+        (["data", "s3", "--out", "rows.xlsx"], "ends in '.xlsx', which is not known here; choose one of: .csv, .npz"),
+        (["data", "--out", "rows.csv"], "is no data set"),
+        (["data", "s3", "--rows", 30, "--part", "all", "--out", "rows.csv"], "'all' is no part"),
+        (["data", "s3", "--target", "odd"], "'odd' is no target"),
+        (["data", "breast_cancer", "--rows", 9], "'rows' is no option of breast_cancer"),
+        (["fit", "none.csv", "--out", "m.lex"], "no file at none.csv"),
+        (["fit", "nothing", "--out", "m.lex"], "neither a file that ends in .csv or .npz nor a data set"),
+        (["fit", "{}/train.csv", "--out", "m.pkl"], "choose one of: .lex, .safetensors"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "magic"], "'magic' is no method; choose one of: basex"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "meed"], "needs a model"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 11], "keep=11, but of 11 features 1 to 10 can be kept"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "few"], "--keep few: a number of features"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "1.5"], "a rate lies between 0 and 1"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--penalty", 1], "both keep=3 and penalty=1.0"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--regime", "odd"], "'odd' is no regime"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--epochs", 0], "epochs=0"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--device", "tpu"], "'tpu' is no device"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--label", "z"], "no column named ['z']"),
+        (["fit", "{}/text.csv", "--out", "m.lex"], "columns ['city'] hold text"),
+        (["fit", "{}/train.csv", "--out", "{}"], "which is not known here"),
+        (["fit", "{}/train.csv", "--out", "{}/train.csv/m.lex"], "is no folder you may write to"),
+        (["explain", "none.lex", "{}/test.csv"], "no file at none.lex"),
+        (["explain", "{}/train.csv", "{}/test.csv"], "cannot be read as a safetensors file"),
+        (["explain", "{}/model.lex", "none.npz"], "no file at none.npz"),
+        (["explain", "{}/model.lex", "{}/text.csv"], "no column named ['x1'"),
+        (["explain", "{}/model.lex", "breast_cancer"], "X has 30 features, but Explainer is expecting 11"),
+        (["explain", "{}/model.lex", "{}/test.csv", "--out", "e.pdf"], "choose one of: .csv, .json, .html"),
+        (["audit", "none.lex", "{}/test.csv"], "no file at none.lex"),
+        (["audit", "{}/model.lex", "{}/test.csv", "--out", "card.pdf"], "choose one of: .html, .json, .csv"),
+        (["audit", "{}/model.lex", "{}/bare.csv"], "has no target; name its column with --label"),
+        (["audit", "{}/model.lex", "{}/odd.csv"], "target 7 is no class of the fit; the classes are [0, 1]"),
+        (["audit", "{}/model.lex", "{}/test.csv", "--train", "{}/test.csv"], "holds the rows that are judged"),
+        (["audit", "{}/model.lex", "{}/test.csv", "--train", "none.csv"], "no file at none.csv"),
+        (["demo", "--out", "page.pdf"], "choose one of: .html"),
+        (["reproduce", "nothing"], "'nothing' is no table"),
+    ],
+    ids=lambda words: " ".join(map(str, words)) if isinstance(words, list) else "",
+)
+def test_bad_input_is_one_line_and_code_2(place, tmp_path, monkeypatch, words, told):
+    rows = pd.read_csv(place / "test.csv")
+    rows.drop(columns="y").to_csv(place / "bare.csv", index=False)
+    rows.assign(y=7).to_csv(place / "odd.csv", index=False)
+    (place / "text.csv").write_text("a,city,y\n1,Rome,0\n2,Oslo,1\n")
+    monkeypatch.chdir(tmp_path)
+    assert told in refused(*(str(word).replace("{}", str(place)) for word in words))
+    assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+def test_other_python_errors_are_not_hidden(place, monkeypatch):
+    def broken(path):
+        raise KeyError("a bug")
+
+    monkeypatch.setattr(Explainer, "load", broken)
+    assert isinstance(lexplain("explain", place / "model.lex", "s3").exception, KeyError)
+
+
+def test_debug_shows_where_it_was_refused(monkeypatch):
+    monkeypatch.setenv("LEXPLAIN_DEBUG", "1")
+    assert isinstance(lexplain("data", "s4").exception, ValueError)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_an_interrupted_fit_says_how_to_go_on(place, tmp_path, monkeypatch, there):
+    def stopped(self, X, y, checkpoint):
+        if there:
+            checkpoint.touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Explainer, "fit", stopped)
+    result = lexplain("fit", place / "train.csv", "--out", tmp_path / "m.lex", "--checkpoint", tmp_path / "half")
+    assert result.exit_code == 130
+    assert ("Run the same command again to go on from" in result.stderr) == there
+    assert result.stderr.startswith("Stopped.")
+
+
+def test_the_installed_program_runs(tmp_path):
+    command = [sys.executable, "-c", "from lexplain.cli import main; main()"]
+    done = subprocess.run([*command, "explain", "none.lex", "s3"], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "Error: no file at none.lex; check the path\n"

@@ -1,0 +1,288 @@
+"""An interrupted training goes on as if nothing had happened, and no other training's state is taken for its own."""
+
+import json
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from torch import nn
+
+from lexplain.core import Trial, as_target
+from lexplain.explainers import Explainer
+from lexplain.features import Columns
+from lexplain.imputers import Constant
+from lexplain.methods import METHODS, realx
+from lexplain.predictors import Outputs
+from lexplain.training import Checkpoint, Settings, fit, read_file, write_atomically
+
+X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
+Y = torch.eye(2)[(X[:, 0] > 0).long()]
+TRIAL = Trial(X, as_target(Y, real=False))
+FEATURES = Columns().fit(X.numpy())
+SETTINGS = Settings(epochs=8, batch_size=20, learning_rate=1e-2, seed=1)
+BATCHES = 3
+
+
+def built(name="realx"):
+    torch.manual_seed(0)
+    method = METHODS[name](FEATURES, Outputs(2), keep=1)
+    if method.predictor_first:
+        method.predictor_first = 0.5
+    return method
+
+
+def trial_for(method):
+    return replace(TRIAL, context=Y) if method.reads_output else TRIAL
+
+
+def weights(module):
+    return torch.cat([value.flatten().float() for value in module.state_dict().values()])
+
+
+def interrupted(phases, at_phase, at_epoch):
+    """The same phases, but someone presses Ctrl-C in the second batch of an epoch."""
+    calls = 0
+    first = phases[at_phase].steps[0]
+
+    def loss(trial):
+        nonlocal calls
+        calls += torch.is_grad_enabled()
+        if calls == BATCHES * (at_epoch - 1) + 2:
+            raise KeyboardInterrupt
+        return first.loss(trial)
+
+    phase = replace(phases[at_phase], steps=(replace(first, loss=loss), *phases[at_phase].steps[1:]))
+    return [*phases[:at_phase], phase, *phases[at_phase + 1 :]]
+
+
+def train(method, phases=None, checkpoint=None, settings=SETTINGS):
+    trial = trial_for(method)
+    return fit(method, phases or method.phases(), trial, trial.take(slice(0, 30)), settings, checkpoint=checkpoint)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "training.ckpt"
+
+
+def state(path, fingerprint="this fit"):
+    return Checkpoint(path, fingerprint, seconds=0)
+
+
+# ---- going on ----
+
+
+@pytest.mark.parametrize(("phase", "epoch"), [(0, 1), (0, 3), (0, 4), (1, 1), (1, 3), (1, 4)])
+def test_an_interrupted_training_ends_with_the_weights_of_one_that_was_not(path, phase, epoch):
+    whole = built()
+    records = train(whole)
+    assert [record["phase"] for record in records] == ["predictor"] * 4 + ["selector"] * 4
+    method = built()
+    with pytest.raises(KeyboardInterrupt):
+        train(method, interrupted(method.phases(), phase, epoch), state(path))
+    again = built()
+    torch.manual_seed(99)
+    went_on = train(again, checkpoint=state(path))
+    assert torch.equal(weights(again), weights(whole))
+    assert [record["check"] for record in went_on] == [record["check"] for record in records]
+    assert [record["epoch"] for record in went_on] == [1, 2, 3, 4] * 2
+
+
+@pytest.mark.parametrize("name", [name for name in METHODS if name != "realx"])
+def test_so_does_every_method(path, name):
+    whole, method, again = built(name), built(name), built(name)
+    train(whole)
+    with pytest.raises(KeyboardInterrupt):
+        train(method, interrupted(method.phases(), 0, 3), state(path))
+    seen = []
+    phases = again.phases()
+    counted = replace(phases[-1].steps[-1], loss=lambda trial: seen.append(1) or phases[-1].steps[-1].loss(trial))
+    train(again, [replace(phases[-1], steps=(*phases[-1].steps[:-1], counted))], state(path))
+    assert torch.equal(weights(again), weights(whole))
+    assert len(seen) == BATCHES * 6  # two of the eight epochs were not done again
+
+
+def test_a_training_interrupted_in_every_epoch_gets_there(path):
+    whole = built()
+    train(whole)
+    for phase in (0, 1):
+        for _ in range(3):
+            method = built()
+            with pytest.raises(KeyboardInterrupt):
+                train(method, interrupted(method.phases(), phase, 2), state(path))
+    again = built()
+    train(again, checkpoint=state(path))
+    assert torch.equal(weights(again), weights(whole))
+
+
+def test_patience_and_the_best_epoch_are_remembered(path):
+    settings = replace(SETTINGS, epochs=30, patience=2, learning_rate=0.3)
+    whole, method, again = built(), built(), built()
+    records = train(whole, settings=settings)
+    assert len(records) < 30
+    with pytest.raises(KeyboardInterrupt):
+        train(method, interrupted(method.phases(), 0, 3), state(path), settings)
+    assert len(train(again, checkpoint=state(path), settings=settings)) == len(records)
+    assert torch.equal(weights(again), weights(whole))
+
+
+def test_a_training_that_has_ended_is_not_done_again(path):
+    whole, again = built(), built()
+    records = train(whole, checkpoint=state(path))
+    phases = [replace(phase, steps=tuple(replace(step, loss=None, check=None) for step in phase.steps)) for phase in again.phases()]
+    assert train(again, phases, state(path)) == records
+    assert torch.equal(weights(again), weights(whole))
+
+
+def test_writes_no_more_often_than_told(path, monkeypatch):
+    written = []
+    monkeypatch.setattr(Checkpoint, "write", lambda self, tensors, record: written.append((record["phase"], record["epoch"])))
+    train(built(), checkpoint=Checkpoint(path, "", seconds=1000))
+    assert written == [(1, 0), (2, 0)]  # the end of each phase
+    written.clear()
+    train(built(), checkpoint=state(path))
+    assert written == [(0, 1), (0, 2), (0, 3), (0, 4), (1, 0), (1, 1), (1, 2), (1, 3), (1, 4), (2, 0)]
+
+
+def test_a_checkpoint_changes_no_result(path):
+    with_it, without = built(), built()
+    train(with_it, checkpoint=state(path))
+    train(without)
+    assert torch.equal(weights(with_it), weights(without))
+
+
+# ---- the Explainer's ----
+
+
+@pytest.fixture
+def eager(monkeypatch):
+    """Keep the state after every epoch."""
+    monkeypatch.setattr("lexplain.explainers.explainer.Checkpoint", partial(Checkpoint, seconds=0))
+
+
+def explainer(**more):
+    return Explainer(**{"keep": 1, "epochs": 6, "batch_size": 20, "random_state": 5, **more})
+
+
+def interrupt_fit(monkeypatch, **more):
+    """Let an Explainer's fit be interrupted in the second epoch of its second phase."""
+
+    def loop(module, phases, *arguments, **settings):
+        return fit(module, interrupted(phases, 1, 2), *arguments, **settings)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lexplain.explainers.explainer.fit", loop)
+        with pytest.raises(KeyboardInterrupt):
+            explainer(**more.pop("settings", {})).fit(X.numpy(), Y[:, 1].numpy() > 0, **more)
+
+
+def test_an_explainer_goes_on(path, eager, monkeypatch):
+    labels = Y[:, 1].numpy() > 0
+    whole = explainer().fit(X.numpy(), labels)
+    interrupt_fit(monkeypatch, checkpoint=path)
+    assert path.exists()
+    # Where it runs and how many rows are in flight at a time may change.
+    again = explainer(max_rows=50_000, device="cpu").fit(X.numpy(), labels, checkpoint=str(path))
+    assert torch.equal(weights(again.method_), weights(whole.method_))
+    assert torch.equal(again.explain(X.numpy()).mask, whole.explain(X.numpy()).mask)
+    assert again.history_["check"].tolist() == whole.history_["check"].tolist()
+
+
+OTHERS = {
+    "other rows": ({}, X.numpy() + 1e-3, None),
+    "other labels": ({}, None, 1),
+    "another size": ({"keep": 2}, None, None),
+    "another method": ({"method": "basex"}, None, None),
+    "more epochs": ({"epochs": 7}, None, None),
+    "another batch": ({"batch_size": 19}, None, None),
+    "another speed": ({"learning_rate": 0.5}, None, None),
+    "another seed": ({"random_state": 6}, None, None),
+    "another imputer": ({"imputer": Constant(1.0)}, None, None),
+    "an imputer of another value": ({"imputer": Constant(2.0)}, None, None),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_checkpoint_of_other_data_or_settings_is_refused(name, path, eager, monkeypatch):
+    settings, rows, flip = OTHERS[name]
+    first = {"imputer": Constant(1.0)} if name == "an imputer of another value" else {}
+    interrupt_fit(monkeypatch, checkpoint=path, settings=first)
+    before = path.read_bytes()
+    labels = Y[:, 1].numpy() > 0
+    if flip is not None:
+        labels = labels.copy()
+        labels[flip] = not labels[flip]
+    with pytest.raises(
+        ValueError, match=r"training.ckpt is the checkpoint of another fit \(other data or settings\); give another path, or delete it"
+    ):
+        explainer(**{**first, **settings}).fit(X.numpy() if rows is None else rows, labels, checkpoint=path)
+    assert path.read_bytes() == before
+
+
+def test_a_seed_that_is_drawn_anew_is_another_setting(path, eager, monkeypatch):
+    np.random.seed(0)  # noqa: NPY002  random_state=None draws from it, as everywhere in scikit-learn
+    interrupt_fit(monkeypatch, checkpoint=path, settings={"random_state": None})
+    with pytest.raises(ValueError, match="another fit"):
+        explainer(random_state=None).fit(X.numpy(), Y[:, 1].numpy() > 0, checkpoint=path)
+
+
+# ---- the file ----
+
+
+def test_a_damaged_checkpoint_is_refused(path):
+    train(built(), checkpoint=state(path))
+    whole = path.read_bytes()
+    for spoiled in (whole[:-50], whole[:50], b"", b"text, not tensors"):
+        path.write_bytes(spoiled)
+        with pytest.raises(ValueError, match=r"training.ckpt cannot be read as a safetensors file .*damaged"):
+            train(built(), checkpoint=state(path))
+
+
+def test_the_file_of_an_explainer_is_no_checkpoint(path):
+    explainer(epochs=1).fit(X.numpy(), Y[:, 1].numpy() > 0).save(path)
+    with pytest.raises(ValueError, match=r"it says 'lexplain.explainer/1', needed is 'lexplain.checkpoint/1'"):
+        train(built(), checkpoint=state(path))
+
+
+def test_a_checkpoint_is_tensors_and_json(path):
+    train(built(), checkpoint=state(path))
+    with safe_open(path, framework="pt") as stored:
+        record = json.loads(stored.metadata()["lexplain"])
+        names = {name.split("/")[0] for name in stored.keys()}  # noqa: SIM118  a safetensors handle is no dict
+    assert record["format"] == "lexplain.checkpoint/1"
+    assert record["fingerprint"] == "this fit"
+    assert names == {"module", "best", "optimiser", "rng"}
+
+
+def test_what_is_written_is_read(path):
+    shared = torch.arange(6.0).reshape(2, 3)
+    tensors = {"a": shared, "b": shared.T, "c": torch.tensor([True]), "d": nn.Parameter(torch.ones(2)), "e": torch.zeros(())}
+    write_atomically(path, tensors, {"format": "kind", "note": ["é", None, 1.5]})
+    got, record = read_file(path, "kind")
+    assert record == {"format": "kind", "note": ["é", None, 1.5]}
+    assert all(torch.equal(got[name], tensor) for name, tensor in tensors.items())
+    assert oct(path.stat().st_mode & 0o777) == oct(0o666 & ~_umask())
+
+
+def _umask():
+    import os
+
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_what_cannot_be_written_leaves_the_old_file(path):
+    write_atomically(path, {"a": torch.ones(1)}, {"format": "kind"})
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        write_atomically(path, {"a": torch.zeros(1)}, {"format": "kind", "object": object()})
+    assert read_file(path, "kind")[0]["a"] == 1
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_realx_is_the_method_of_two_phases():
+    # The tests above speak of two phases; this is where they come from.
+    assert [phase.name for phase in realx(FEATURES, Outputs(2)).phases()] == ["predictor", "selector"]

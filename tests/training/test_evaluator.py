@@ -1,0 +1,156 @@
+"""EVAL-X: a judge that predicts from any mask and cannot read what a mask tells by being chosen."""
+
+import pytest
+import torch
+from torch import nn
+
+from lexplain.core import Trial, as_target
+from lexplain.features import Columns, Groups
+from lexplain.masks import Coins, UniformRate
+from lexplain.predictors import Outputs, mlp
+from lexplain.training import Evaluator, evaluator, train_evaluator
+
+COUNT = 5
+GENERATOR = torch.Generator().manual_seed(0)
+X = torch.randn(900, COUNT, generator=GENERATOR)
+LABELS = (X[:, 0] > 0).long()  # the first feature decides, the others tell nothing
+ROWS = Trial(X, as_target(torch.eye(2)[LABELS], real=False))
+TRAIN, VALIDATION, TEST = ROWS.take(slice(0, 500)), ROWS.take(slice(500, 600)), ROWS.take(slice(600, 900))
+FEATURES = Columns().fit(X.numpy())
+
+
+def only(*features, rows=900):
+    mask = torch.zeros(rows, COUNT).bool()
+    mask[:, list(features)] = True
+    return mask
+
+
+def encoded(labels):
+    """A mask that hides the first feature, and tells the label by which of two useless ones it shows."""
+    return torch.where(labels[:, None] == 1, only(2, rows=len(labels)), only(3, rows=len(labels)))
+
+
+def small(count=2):
+    return mlp((COUNT,), count, sees_mask=True, hidden=(32,))
+
+
+def accuracy(judge, mask, trial=TEST):
+    return (judge.probabilities(trial.x, mask).argmax(1) == trial.target.probs.argmax(1)).float().mean().item()
+
+
+@pytest.fixture(scope="module")
+def judge():
+    torch.manual_seed(0)
+    return Evaluator(FEATURES, Outputs(2), network=small()).fit(TRAIN, VALIDATION, steps=600)
+
+
+# ---- honest and encoding masks ----
+
+
+def test_an_honest_mask_is_judged_by_what_it_shows(judge):
+    assert accuracy(judge, only(0, rows=300)) > 0.95
+    assert accuracy(judge, only(0, 3, 4, rows=300)) > 0.93
+
+
+def test_a_mask_that_encodes_the_label_is_worth_no_more_than_chance(judge):
+    # By position: two masks in all, of which the judge thinks about even odds. (Its accuracy would be the luck of two signs.)
+    labels = LABELS[600:, None]
+    told = judge.probabilities(TEST.x, encoded(labels[:, 0])).gather(1, labels)
+    assert told.mean() == pytest.approx(0.5, abs=0.1)
+    assert told.log().mean() < -0.6  # even odds cost log 2 = 0.69 nats
+    # By parity of how many useless features are shown: many masks, so that luck evens out.
+    shown = torch.rand(300, COUNT, generator=torch.Generator().manual_seed(1)) < 0.5
+    shown[:, 0] = False
+    shown[:, 1] = (shown[:, 2:].sum(1) + labels[:, 0]) % 2 == 1
+    assert ((shown.sum(1) % 2) == labels[:, 0]).all()
+    assert 0.4 < accuracy(judge, shown) < 0.6
+
+
+def test_a_reader_has_learned_what_the_encoding_mask_tells(judge, monkeypatch):
+    monkeypatch.setattr(evaluator, "READER_STEPS", 600)
+    before = {name: value.clone() for name, value in judge.state_dict().items()}
+    reader = judge.reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
+    assert accuracy(reader, encoded(LABELS[600:])) > 0.95
+    assert all(torch.equal(value, before[name]) for name, value in judge.state_dict().items())  # a copy learned, not the judge
+    # Masks chosen without a look at the label tell the reader nothing more.
+    blind = only(2, rows=900)
+    assert accuracy(judge.reader(TRAIN, blind[:500], VALIDATION, blind[500:600]), blind[600:]) < 0.62
+
+
+# ---- any mask ----
+
+
+def test_predicts_from_any_mask(judge):
+    for count in range(COUNT + 1):
+        probabilities = judge.probabilities(TEST.x, only(*range(count), rows=300))
+        assert probabilities.shape == (300, 2)
+        assert torch.allclose(probabilities.sum(1), torch.ones(300), atol=1e-5)
+    nothing = judge.probabilities(TEST.x, only(rows=300))
+    assert nothing.std(0).max() < 1e-6  # every row looks alike
+    assert (nothing[0] - 0.5).abs().max() < 0.2
+
+
+def test_what_is_hidden_cannot_leak(judge):
+    mask = torch.rand(300, COUNT) < 0.5
+    other = torch.where(mask, TEST.x, torch.full_like(TEST.x, float("nan")))
+    assert torch.equal(judge.probabilities(TEST.x, mask), judge.probabilities(other, mask))
+
+
+def test_hidden_is_not_the_same_as_zero(judge):
+    zero = TEST.x.clone()
+    zero[:, 2] = 0.0
+    assert not torch.equal(judge.probabilities(zero, only(0, 2, rows=300)), judge.probabilities(zero, only(0, rows=300)))
+
+
+def test_a_judgement_carries_no_gradients(judge):
+    assert not judge.training
+    assert not any(weight.requires_grad for weight in judge.parameters())
+    assert not judge.probabilities(TEST.x, only(0, rows=300)).requires_grad
+
+
+# ---- how it learns ----
+
+
+@pytest.mark.parametrize(("masks", "spread"), [(Coins, 0.5 / COUNT**0.5), (UniformRate, 0.35)], ids=["fair coins", "every size"])
+def test_learns_from_the_masks_it_was_given(masks, spread):
+    seen = []
+    one = Evaluator(FEATURES, Outputs(2), network=small(), masks=masks)
+    one.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
+    one.fit(TRAIN, VALIDATION, steps=30)
+    rates = torch.cat(seen).float().mean(1)
+    assert rates.mean() == pytest.approx(0.5, abs=0.02)
+    assert rates.std() == pytest.approx(spread, abs=0.03)
+
+
+def test_judges_groups_of_columns():
+    features = Groups(groups={"ends": [0, 4]}).fit(X.numpy())
+    one = Evaluator(features, Outputs(2), network=small()).fit(TRAIN, VALIDATION, steps=300)
+    ends = torch.zeros(300, 4).bool()
+    ends[:, 0] = True
+    assert accuracy(one, ends) > 0.9
+    assert accuracy(one, ~ends) < 0.6
+
+
+def test_judges_real_values():
+    trials = [Trial(t.x, as_target(t.x[:, 0], real=True)) for t in (TRAIN, VALIDATION, TEST)]
+    one = Evaluator(FEATURES, Outputs(1, real=True), network=small(1)).fit(*trials[:2], steps=500)
+    shown = one.probabilities(TEST.x, only(0, rows=300))
+    assert shown.shape == (300, 1)
+    assert (shown[:, 0] - TEST.x[:, 0]).square().mean() < 0.1
+    assert (one.probabilities(TEST.x, only(1, rows=300))[:, 0] - TEST.x[:, 0]).square().mean() > 0.7
+
+
+def test_the_seed_decides_and_the_callers_random_state_is_left_alone(monkeypatch):
+    monkeypatch.setattr(Evaluator.fit, "__kwdefaults__", {**Evaluator.fit.__kwdefaults__, "steps": 20})
+    before = torch.get_rng_state()
+    one, same, other = (train_evaluator(FEATURES, Outputs(2), TRAIN, VALIDATION, seed=seed) for seed in (3, 3, 4))
+    assert torch.equal(torch.get_rng_state(), before)
+    weights = [torch.cat([w.flatten() for w in judge.parameters()]) for judge in (one, same, other)]
+    assert torch.equal(weights[0], weights[1])
+    assert not torch.allclose(weights[0], weights[2])
+
+
+def test_the_network_is_of_twice_the_width():
+    assert Evaluator(FEATURES, Outputs(3))(X[:4], only(0, rows=4)).probs.shape == (4, 3)
+    with pytest.raises(RuntimeError, match="4x10 and 5x2"):
+        Evaluator(FEATURES, Outputs(2), network=nn.Linear(COUNT, 2))(X[:4], only(0, rows=4))
