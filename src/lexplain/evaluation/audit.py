@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor
@@ -52,12 +53,12 @@ def audit(
         device: where the judges train.
         random_state: seed of every draw.
     """
-    target = _target(y, model, X)
+    target = _target(y, model, X, explanation.classes)
     check.audit_fits(explanation, X, target.values)
     features = explanation.features if explanation.features is not None else Columns().fit(X)
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
     fabric = Fabric(accelerator=device, devices=1)
-    others = _other_rows(train, model, features, target) if train is not None else None
+    others = _other_rows(train, model, features, target, explanation.classes) if train is not None else None
     judged = _Judged(features, target, rows, explanation.mask, others, fabric, random_state)
     lines = _predictive_lines(explanation, target, judged) if not target.outputs.real else []
     estimate, verdict = judge(judged.encoding, margin=margin)
@@ -66,13 +67,18 @@ def audit(
     return Card(verdict.word, verdict.encodes, verdict.why, tuple(lines), explanation.method, len(explanation), margin, verdict.p_value)
 
 
-def _target(y: Any, model: Any, X: Any) -> Target:
-    return from_labels(y) if model is None else from_model(model, X)[0]
+def _target(y: Any, model: Any, X: Any, classes: tuple[Any, ...] | None) -> Target:
+    """What the rows should be explained as; labels in the classes of the explanation, some of which they may lack."""
+    if model is not None:
+        return from_model(model, X)[0]
+    return from_labels(y if classes is None else check.in_classes(y, np.asarray(classes), "the audit"))
 
 
-def _other_rows(train: tuple[Any, ...], model: Any, features: Any, target: Target) -> tuple[Trial, Tensor | None]:
+def _other_rows(
+    train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: tuple[Any, ...] | None
+) -> tuple[Trial, Tensor | None]:
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    values = check.same_classes(_target(y, model, x), target).values
+    values = check.same_classes(_target(y, model, x, classes), target).values
     mask = rest[0].mask if rest else None
     return Trial(features.encode(x), as_target(values, target.outputs.real)), mask
 

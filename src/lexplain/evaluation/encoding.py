@@ -72,6 +72,9 @@ def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]
     if estimate.low > margin:
         why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, above the margin of {margin:g}"
         return estimate, Verdict("encodes", True, why, p_value)
+    if estimate.high < -margin:
+        why = f"a judge who knows the masks predicts worse by {shown} than one who does not: the judges learned too little; give more rows"
+        return estimate, Verdict("cannot tell", None, why, p_value)
     if estimate.high < margin:
         why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, within the margin of {margin:g}"
         return estimate, Verdict("honest", False, why, p_value)

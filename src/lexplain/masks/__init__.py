@@ -11,7 +11,7 @@ from .bernoulli import Bernoulli
 from .concrete_max import ConcreteMax
 from .coupled import Coupled
 from .fixed import Coins, FixedMasks, ShapleyKernel, UniformRate
-from .top_k import TopK, relaxed_top_k, top_k_mask
+from .top_k import TopK, relaxed_top_k, successive_top_k, top_k_mask
 
 __all__ = [
     "Bernoulli",
@@ -23,5 +23,6 @@ __all__ = [
     "TopK",
     "UniformRate",
     "relaxed_top_k",
+    "successive_top_k",
     "top_k_mask",
 ]
