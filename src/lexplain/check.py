@@ -556,3 +556,10 @@ def as_many_outputs(got: int, needed: int) -> None:
         raise ValueError(
             f"the model returned {got} numbers a row, but {needed} are needed, one for each of the classes; pass predict_proba"
         )
+
+
+def some_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Refuse to write a table of nothing."""
+    if frame.empty:
+        raise ValueError("no cell is finished yet, so there is no table to write; run the command again and leave it more time")
+    return frame

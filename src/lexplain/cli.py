@@ -247,3 +247,7 @@ def _write(out: Path | None, made: Mapping[str, Callable[[], str | bytes]]) -> N
         content = made[out.suffix.lower()]()
         write_atomically(out, content if isinstance(content, bytes) else content.encode())
         typer.echo(f"Written to {out}")
+
+
+if __name__ == "__main__":
+    main()

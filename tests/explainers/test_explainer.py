@@ -16,6 +16,7 @@ from torch import nn
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
+from lexplain.masks import Coins
 from lexplain.methods import METHODS, realx
 from lexplain.predictors import BlackBox, Frozen, Outputs, Trained, mlp
 from lexplain.selectors import MLP
@@ -104,6 +105,11 @@ def test_every_method_in_every_regime_works_or_says_why_not(method, situation):
     assert explanation.prediction.shape == (30, classes)
     assert torch.allclose(explanation.prediction.sum(1), torch.ones(30), atol=1e-5)
     predictor = explainer.method_.predictor
+    if situation == "fixed":  # the predictor learns from masks that the selector has no say in, first, and then rests
+        first, last = explainer.method_.phases()
+        assert "predictor" in [step.name for step in first.steps]
+        assert "predictor" not in [step.name for step in last.steps]
+        assert explainer.method_.predictor_masks is Coins
     if model is None or regime == "surrogate":
         assert isinstance(predictor, Trained)
         return

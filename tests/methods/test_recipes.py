@@ -57,8 +57,8 @@ def masks_seen(method, name, trial):
         (meed, ConcreteMax, Pathwise, Constant, ["predictor", "adversary", "selector"]),
         (invase, Bernoulli, Reinforce, Constant, ["predictor", "baseline", "selector"]),
         (basex, Bernoulli, Rebar, Constant, ["predictor", "selector"]),
-        (realx, Bernoulli, Rebar, Constant, ["predictor", "selector"]),
-        (lex, TopK, Reinforce, IndependentGaussian, ["predictor", "selector"]),
+        (realx, Bernoulli, Reinforce, Constant, ["predictor", "selector"]),
+        (lex, TopK, StraightThrough, IndependentGaussian, ["predictor", "selector"]),
     ],
     ids=lambda part: getattr(part, "__name__", ""),
 )
@@ -74,10 +74,19 @@ def test_the_table_of_methods(recipe, masks, estimator, imputer, steps):
 # ---- REAL-X and BASE-X ----
 
 
-def test_the_predictor_of_realx_starts_alone():
-    first = realx(FEATURES, OUTPUTS).phases()[0]
-    assert [step.name for step in first.steps] == ["predictor"]
-    assert [step.name for step in basex(FEATURES, OUTPUTS).phases()[0].steps] == ["predictor", "selector"]
+def test_a_predictor_may_start_alone_and_then_rest():
+    method = realx(FEATURES, OUTPUTS)
+    assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor", "selector"]]
+    method.predictor_first = 0.25
+    assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor"], ["predictor", "selector"]]
+    assert [phase.share for phase in method.phases()] == [0.25, 0.75]
+    method.predictor_rests = True
+    assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor"], ["selector"]]
+
+
+def test_no_epoch_counts_before_the_price_is_at_its_height():
+    assert realx(FEATURES, OUTPUTS, warmup=0.3).phases()[-1].settle == 0.3
+    assert basex(FEATURES, OUTPUTS).phases()[-1].settle == 0
 
 
 def test_the_predictor_of_realx_never_sees_the_selectors_masks():
@@ -104,7 +113,7 @@ def test_the_predictor_of_basex_learns_from_the_selectors_masks():
 def test_the_penalty_is_the_mean_of_the_probabilities(recipe):
     cheap, dear = (recipe(FEATURES, OUTPUTS, penalty=price) for price in (0.0, 10.0))
     dear.load_state_dict(cheap.state_dict())
-    trial = trial_of()
+    trial = replace(trial_of(), progress=1.0)  # the price is at its full height at the end
     rate = cheap.selector(trial.x).mean.mean()
     assert (loss_of(dear, "selector", trial) - loss_of(cheap, "selector", trial)).item() == pytest.approx(10 * rate.item(), rel=1e-3)
 
@@ -261,10 +270,10 @@ def test_the_predictor_of_l2x_learns_from_soft_masks():
     assert ((masks > 0) & (masks < 1)).any()
 
 
-def test_lex_joins_ten_masks_inside_the_log():
+def test_lex_joins_four_imputations_inside_the_log():
     method, trial = lex(FEATURES, OUTPUTS, keep=2), trial_of()
     (masks,) = masks_seen(method, "predictor", trial)
-    assert masks.shape == (10 * ROWS, COUNT)
+    assert masks.shape == (4 * ROWS, COUNT)
     assert (masks.sum(1) == 2).all()
-    assert method.objective.masks_inside
+    assert method.objective.imputations_inside
     assert not method.predictor.sees_mask

@@ -167,7 +167,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         imputer: Any = copy.deepcopy(self.imputer)
         if inspect.isclass(imputer):
             imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
-        sizes = {"keep": _plain(self.keep), "penalty": _plain(self.penalty)}
+        sizes = {"keep": self.keep, "penalty": self.penalty}
         method = recipe(features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **sizes)
         if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
             method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
@@ -244,8 +244,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         asked = None if target is None else torch.as_tensor(check.known_classes(target, getattr(self, "classes_", None), len(x)))
         now = copy.copy(self)  # a later fit must not change what this explanation predicts
         return Explanation(
-            scores=scores.cpu().clone(),  # a tensor like any other, not one of inference mode
-            mask=mask.cpu().clone(),
+            scores=scores.cpu(),
+            mask=mask.cpu(),
             feature_names=self.features_.names,
             data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
             method=self.method_.name,

@@ -26,6 +26,7 @@ def basex(
     keep: float | None = None,
     penalty: float | None = None,
     temperature: float = 0.1,
+    estimator: Any = None,
 ) -> Method:
     """Pick the fewest features that let a predictor, trained on these very picks, say y: REAL-X without its safeguard.
 
@@ -38,7 +39,7 @@ def basex(
         "basex",
         features=features,
         selector=Selector(selector_network(selector, features), family),
-        estimator=Rebar(),
+        estimator=estimator or Rebar(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),
         objective=Likelihood(),

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from ..estimators import Reinforce
+from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import TopK
 from ..objectives import Likelihood
@@ -32,16 +32,22 @@ def lex(
 ) -> Method:
     """Pick the k features from which y is likely however the others are imputed.
 
+    One mask and four imputations a row, averaged inside the log; `objective=Likelihood(imputations=4, imputations_inside=False)` averages
+    outside it, and `Likelihood(masks=10)` is the paper's bound. Gradients are straight-through, or REINFORCE for a black box.
+
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6, appendix D.
     """
     k = subset_size("lex", features.count, keep, penalty)
+    part = predictor_part(predictor, features, outputs, sees_mask=False)
+    if estimator is None:
+        estimator = StraightThrough() if getattr(part, "differentiable", True) else Reinforce(samples=4)
     return Method(
         "lex",
         features=features,
         selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature})),
-        estimator=estimator or Reinforce(samples=4),
+        estimator=estimator,
         imputer=imputer or IndependentGaussian(),
-        predictor=predictor_part(predictor, features, outputs, sees_mask=False),
-        objective=objective or Likelihood(masks=10),
+        predictor=part,
+        objective=objective or Likelihood(imputations=4),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 import platform
 import tempfile
@@ -19,6 +20,10 @@ import pandas as pd
 import torch
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from .. import check
+
+log = logging.getLogger("lexplain")
 
 
 @dataclass(frozen=True)
@@ -52,18 +57,27 @@ def machine() -> str:
 
 
 def run_cells(cells: Sequence[Cell], compute: Callable[[Cell], dict[str, float]], store: Path, *, workers: int = 1) -> pd.DataFrame:
-    """Compute the cells that are not in the store yet, and return one row a cell."""
+    """Compute the cells that are not in the store yet, and return one row a finished cell.
+
+    An interruption (Ctrl-C) leaves the finished ones, which are returned; the same call goes on with the rest.
+    """
     store.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread, initargs=(workers,)) as pool:
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread, initargs=(workers,))
+    try:
+        with Progress(*columns, console=Console(stderr=True)) as progress:
+            task = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
             waiting = {pool.submit(_timed, compute, cell): cell for cell in missing}
             for future in as_completed(waiting):
                 _write(store / f"{waiting[future].key}.json", {**asdict(waiting[future]), **future.result()})
                 progress.advance(task)
-    return pd.DataFrame(json.loads((store / f"{cell.key}.json").read_text()) for cell in cells)
+    except KeyboardInterrupt:
+        log.warning("interrupted: what is finished is written; run the same command to go on")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    done = [store / f"{cell.key}.json" for cell in cells]
+    return check.some_cells(pd.DataFrame(json.loads(path.read_text()) for path in done if path.exists()))
 
 
 def _one_thread(workers: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method
 from ..predictors import Outputs, from_labels
-from ..training import Settings, fit, train_evaluator
+from ..training import Evaluator, Settings, fit, train_evaluator
 from .cells import Cell
 
 HELD = 10  # one row in ten of the training part is held back to choose the best epoch
@@ -56,16 +57,26 @@ def compute(cell: Cell) -> dict[str, float]:
         fit(method, method.phases(), train, validation, settings)
         seconds = time.monotonic() - began
     method.eval()
-    return {"fit_seconds": seconds, **judge(method, features, data, train, validation, cell.seed)}
+    return {"fit_seconds": seconds, **judge(method, features, data, train, cell.seed)}
 
 
-def judge(method: Method, features: Columns, data: Dataset, train: Trial, validation: Trial, seed: int) -> dict[str, float]:
+@lru_cache(maxsize=32)
+def _evaluator(name: str, rows: int, seed: int) -> Evaluator:
+    """The judge of a data set and a seed, shared by all methods: it knows none of them."""
+    data = load_data(name, seed=seed, rows=rows)
+    features = Columns().fit(data.train.x)
+    every = trial_of(features, data.train)
+    held = len(every) // HELD
+    return train_evaluator(features, Outputs(2), every.take(slice(held, None)), every.take(slice(0, held)), seed=seed + 1000)
+
+
+def judge(method: Method, features: Columns, data: Dataset, train: Trial, seed: int) -> dict[str, float]:
     """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
     x, labels = features.encode(data.test.x), torch.as_tensor(data.test.y)
     scores, mask = method.explain(x)
     with seeded(seed):
         own = method.probabilities(x, mask)
-    evaluator = train_evaluator(features, Outputs(2), train, validation, seed=seed + 1000)
+    evaluator = _evaluator(data.name, len(data.train), seed)
     by_evaluator, full = evaluator.probabilities(x, mask), evaluator.probabilities(x, torch.ones_like(mask))
     _, train_mask = method.explain(train.x)
     told = encoding_values(evaluator, train, train_mask, trial_of(features, data.test), mask, seed=seed)

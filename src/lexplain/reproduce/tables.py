@@ -16,7 +16,7 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
     groups = frame.groupby(list(by), sort=False)
     means, spreads = groups[list(columns)].mean(), groups[list(columns)].std()
     text = {name: [_text(name, mean, spread) for mean, spread in zip(means[name], spreads[name], strict=True)] for name in columns}
-    return pd.DataFrame(text, index=means.index).reset_index()
+    return pd.DataFrame({"seeds": groups.size(), **text}, index=means.index).reset_index()
 
 
 def _text(name: str, mean: float, spread: float) -> str:
