@@ -1,6 +1,6 @@
 """Fit and explain 10,000 rows beside LIME and KernelSHAP on the same model, a dense network of 3 x 200.
 
-    python benchmarks/against_peers.py [--epochs 445] [--rows 50] [--quick]
+    python benchmarks/against_peers.py [--epochs 400] [--rows 50] [--quick]
 
 LIME (5,000 samples a row) and KernelSHAP (100 background rows) explain a few rows, each by itself; their time is extrapolated.
 """

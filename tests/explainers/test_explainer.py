@@ -76,9 +76,9 @@ SITUATIONS = {  # regime, whether y is given, the model, and the methods that ca
     "free": ("free", True, None, {"meed": NEEDS_MODEL}),
     "fixed": ("fixed", True, None, {"meed": NEEDS_MODEL}),
     "fixed network": ("fixed", True, "logits", {}),
-    "fixed black box": ("fixed", True, chance, dict.fromkeys(["basex", "l2x", "meed", "realx", "vibi"], NEEDS_GRADIENT)),
+    "fixed black box": ("fixed", True, chance, dict.fromkeys(["basex", "l2x", "meed", "vibi"], NEEDS_GRADIENT)),
     "self network": ("self", False, "logits", {}),
-    "self black box": ("self", False, chance, dict.fromkeys(["basex", "l2x", "meed", "realx", "vibi"], NEEDS_GRADIENT)),
+    "self black box": ("self", False, chance, dict.fromkeys(["basex", "l2x", "meed", "vibi"], NEEDS_GRADIENT)),
     "surrogate network": ("surrogate", False, "logits", {}),
     "surrogate black box": ("surrogate", False, chance, {}),
 }
@@ -467,7 +467,7 @@ def test_the_callers_random_state_is_left_alone():
 
 
 def test_history_has_a_row_an_epoch():
-    explainer = quick(epochs=4).fit(X, LABELS)
+    explainer = quick(epochs=4, regime="fixed").fit(X, LABELS)
     lengths = {phase.name: round(4 * phase.share) for phase in explainer.method_.phases()}
     assert len(lengths) == 2
     assert explainer.history_["phase"].tolist() == [name for name, epochs in lengths.items() for _ in range(epochs)]

@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy as torch_cross_entropy
 
 from lexplain.core import Trial, as_target, seeded
-from lexplain.estimators import Pathwise, Rebar, Reinforce
+from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.features import Columns
 from lexplain.imputers import Constant, IndependentGaussian
 from lexplain.masks import Bernoulli, ConcreteMax, TopK

@@ -14,7 +14,7 @@ from lexplain.core import Trial, as_target
 from lexplain.explainers import Explainer
 from lexplain.features import Columns
 from lexplain.imputers import Constant
-from lexplain.methods import METHODS, realx
+from lexplain.methods import METHODS
 from lexplain.predictors import Outputs
 from lexplain.training import Checkpoint, Settings, fit, read_file, write_atomically
 
@@ -29,8 +29,8 @@ BATCHES = 3
 def built(name="realx"):
     torch.manual_seed(0)
     method = METHODS[name](FEATURES, Outputs(2), keep=1)
-    if method.predictor_first:
-        method.predictor_first = 0.5
+    if name == "realx":  # two phases: the predictor first, then the selector alone
+        method.predictor_first, method.predictor_rests = 0.5, True
     return method
 
 
@@ -119,14 +119,28 @@ def test_a_training_interrupted_in_every_epoch_gets_there(path):
 
 
 def test_patience_and_the_best_epoch_are_remembered(path):
-    settings = replace(SETTINGS, epochs=30, patience=2, learning_rate=0.3)
-    whole, method, again = built(), built(), built()
-    records = train(whole, settings=settings)
-    assert len(records) < 30
+    class Dial(nn.Module):
+        """A number that each epoch moves, with a check that was best in the first."""
+
+        def __init__(self):
+            super().__init__()
+            self.at, self.judged = nn.Parameter(torch.zeros(())), []
+
+        def phase(self):
+            return Phase("one", (Step("dial", self, lambda trial: self.at + 0 * trial.x.sum(), self.check),))
+
+        def check(self, trial):
+            self.judged.append(self.at.item())
+            return self.at.square()
+
+    settings = replace(SETTINGS, patience=3)
+    whole, dial, again = Dial(), Dial(), Dial()
+    assert len(fit(whole, [whole.phase()], TRIAL, TRIAL, settings)) == 4
     with pytest.raises(KeyboardInterrupt):
-        train(method, interrupted(method.phases(), 0, 3), state(path), settings)
-    assert len(train(again, checkpoint=state(path), settings=settings)) == len(records)
-    assert torch.equal(weights(again), weights(whole))
+        fit(dial, interrupted([dial.phase()], 0, 4), TRIAL, TRIAL, settings, checkpoint=state(path))
+    assert len(fit(again, [again.phase()], TRIAL, TRIAL, settings, checkpoint=state(path))) == 4
+    assert again.judged == whole.judged[3:]  # one more epoch, and patience is at its end
+    assert again.at.item() == whole.at.item() == whole.judged[0]
 
 
 def test_a_training_that_has_ended_is_not_done_again(path):
@@ -164,7 +178,8 @@ def eager(monkeypatch):
 
 
 def explainer(**more):
-    return Explainer(**{"keep": 1, "epochs": 6, "batch_size": 20, "random_state": 5, **more})
+    # regime="fixed" has two phases: the predictor, then the selector
+    return Explainer(**{"regime": "fixed", "keep": 1, "epochs": 6, "batch_size": 20, "random_state": 5, **more})
 
 
 def interrupt_fit(monkeypatch, **more):
@@ -281,8 +296,3 @@ def test_what_cannot_be_written_leaves_the_old_file(path):
         write_atomically(path, {"a": torch.zeros(1)}, {"format": "kind", "object": object()})
     assert read_file(path, "kind")[0]["a"] == 1
     assert list(path.parent.iterdir()) == [path]
-
-
-def test_realx_is_the_method_of_two_phases():
-    # The tests above speak of two phases; this is where they come from.
-    assert [phase.name for phase in realx(FEATURES, Outputs(2)).phases()] == ["predictor", "selector"]

@@ -86,7 +86,7 @@ class NetworkFunction:
         was = self.network.training
         self.network.eval()
         try:
-            output = self.network(torch.as_tensor(np.asarray(rows), dtype=first.dtype, device=first.device))
+            output = self.network(torch.tensor(np.asarray(rows), dtype=first.dtype, device=first.device))  # a copy: frames are read-only
         finally:
             self.network.train(was)
         output = output.double().cpu()
