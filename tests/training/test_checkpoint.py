@@ -14,7 +14,7 @@ from lexplain.core import Trial, as_target
 from lexplain.explainers import Explainer
 from lexplain.features import Columns
 from lexplain.imputers import Constant
-from lexplain.methods import METHODS
+from lexplain.methods import METHODS, Phase, Step
 from lexplain.predictors import Outputs
 from lexplain.training import Checkpoint, Settings, fit, read_file, write_atomically
 

@@ -106,10 +106,11 @@ def train_evaluator(
     *,
     masks: FixedMasks = Coins,
     network: nn.Module | None = None,
+    steps: int = JUDGE_STEPS,
     fabric: Fabric | None = None,
     seed: int = 0,
 ) -> Evaluator:
     """An evaluator of its own network, trained on random masks of rows that it will not judge."""
     with seeded(seed):
         evaluator = Evaluator(features, outputs, network=network, masks=masks)
-    return evaluator.fit(train, validation, fabric=fabric, seed=seed)
+    return evaluator.fit(train, validation, steps=steps, fabric=fabric, seed=seed)

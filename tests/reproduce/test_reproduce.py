@@ -1,0 +1,78 @@
+"""Tables are put together from cells that are computed once, and say where they come from."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from lexplain.reproduce import TABLES, lex_figure3, realx_table1, reproduce
+from lexplain.reproduce.cells import Cell, run_cells
+from lexplain.reproduce.synthetic import compute
+from lexplain.reproduce.tables import mean_and_spread
+
+
+def number(cell):
+    return {"TPR": cell.seed / 10}
+
+
+def broken(cell):
+    raise RuntimeError(f"cell {cell.seed}")
+
+
+def cells(seeds):
+    return [Cell("s1", "realx", "realx", seed, {"penalty": 0.1}, {"epochs": 1}) for seed in range(seeds)]
+
+
+def test_a_cell_is_computed_once(tmp_path):
+    first = run_cells(cells(2), number, tmp_path)
+    assert first["TPR"].tolist() == [0.0, 0.1]
+    assert {"machine", "date", "seed", "data"} <= set(first.columns)
+    again = run_cells(cells(2), broken, tmp_path)  # nothing is missing, so nothing is computed
+    pd.testing.assert_frame_equal(first, again)
+    with pytest.raises(RuntimeError, match="cell 2"):
+        run_cells(cells(3), broken, tmp_path)
+    assert len(list(tmp_path.glob("*.json"))) == 2
+
+
+def test_other_settings_are_another_cell():
+    one, other = cells(1)[0], Cell("s1", "realx", "realx", 0, {"penalty": 0.2}, {"epochs": 1})
+    assert one.key != other.key
+
+
+def test_the_mean_over_seeds_and_its_spread():
+    frame = pd.DataFrame({"data": ["s1", "s1", "s2"], "TPR": [90.0, 94.0, 50.0], "eAUROC": [0.8, 0.81, 0.7]})
+    table = mean_and_spread(frame, ["data"], ["TPR", "eAUROC"])
+    assert table["TPR"].tolist() == ["92.0 (2.8)", "50.0"]
+    assert table["eAUROC"].tolist() == ["0.805 (0.007)", "0.700"]
+    assert table["seeds"].tolist() == [2, 1]
+
+
+@pytest.mark.parametrize("method", ["realx", "l2x", "invase", "basex"])
+def test_every_table_has_all_its_cells(method):
+    made = [cell for cell in realx_table1.cells(quick=False, seeds=3) if cell.method == method]
+    assert len(made) == len({cell.key for cell in made}) == 9
+    assert {(cell.data, *cell.options.values()) for cell in made} == {
+        (data, *sizes.values()) for data, sizes in realx_table1.SIZES[method].items()
+    }
+
+
+def test_the_sweep_covers_every_rate():
+    made = lex_figure3.cells(quick=False, seeds=1)
+    assert {cell.options["keep"] for cell in made} == set(range(2, 10))
+    assert len(made) == len({cell.key for cell in made}) == 3 * 4 * 8
+
+
+def test_a_cell_of_each_kind_is_computed(monkeypatch):
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 20)
+    small = {"epochs": 1, "rows": 100}
+    for line, (method, options) in lex_figure3.LINES.items():
+        numbers = compute(Cell("s3", line, method, 0, {**options, "keep": 5}, small))
+        assert numbers["kept"] == 5
+        assert 0 <= numbers["TPR"] <= 1
+        assert json.dumps(numbers)
+
+
+def test_an_unknown_table_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="is no table; choose one of: lex-figure3, realx-table1"):
+        reproduce("table9", out=tmp_path)
+    assert set(TABLES) == {"realx-table1", "lex-figure3"}

@@ -1,0 +1,16 @@
+"""The demo runs from end to end and leaves one page that stands by itself."""
+
+from lexplain.demo import COLUMNS, run
+
+
+def test_the_demo_prints_a_table_and_writes_a_page(tmp_path, capsys):
+    page = run(tmp_path / "report.html", seed=0, quick=True)
+    printed = capsys.readouterr().out
+    assert all(name in printed for name in COLUMNS)
+    assert "realx" in printed
+    assert "Next, your own table: lexplain fit" in printed.splitlines()[-1]
+    html = page.read_text()
+    assert html.count("<svg") >= 8
+    assert "Who is honest and who encodes" in html
+    assert "https://" not in html
+    assert list(tmp_path.iterdir()) == [page]
