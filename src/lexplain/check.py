@@ -563,3 +563,12 @@ def some_cells(frame: pd.DataFrame) -> pd.DataFrame:
     if frame.empty:
         raise ValueError("no cell is finished yet, so there is no table to write; run the command again and leave it more time")
     return frame
+
+
+def classifier_has_probabilities(model: Any) -> None:
+    """Refuse a classifier that names classes without saying how likely they are: its labels would be taken for real values."""
+    if hasattr(model, "classes_") and not hasattr(model, "predict_proba") and not isinstance(model, type):
+        raise TypeError(
+            f"{type(model).__name__} has classes but no predict_proba; wrap it in CalibratedClassifierCV, or pass a function that returns "
+            "(rows, classes) probabilities"
+        )

@@ -90,8 +90,11 @@ def test_a_regressor_is_asked_for_values():
 
 
 def test_a_classifier_that_knows_labels_alone_is_refused():
+    model = SVC().fit(X, KIND)
+    with pytest.raises(TypeError, match="SVC has classes but no predict_proba; wrap it in CalibratedClassifierCV"):
+        from_model(model, X)
     with pytest.raises(ValueError, match="numbers are needed; pass predict_proba rather than predict"):
-        from_model(SVC().fit(X, KIND), X)
+        from_model(model.predict, X)
 
 
 @pytest.mark.parametrize("shape", [(30,), (30, 1)])
@@ -163,3 +166,16 @@ def test_a_network_without_parameters():
             return x.sum(1)
 
     assert np.allclose(as_function(Sum())(X), X.sum(1), atol=1e-6)
+
+
+def test_whole_numbers_of_a_floating_type_are_real_values():
+    many = np.arange(60) % 30
+    assert from_labels(many.astype(float)).outputs.real
+    assert not from_labels(many).outputs.real  # whole numbers of a whole type are classes
+    assert not from_labels((many % 3).astype(float)).outputs.real
+
+
+def test_a_bound_predict_proba_keeps_its_class_names():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    model = LogisticRegression().fit(X, np.where(X[:, 0] > 0, "yes", "no"))
+    assert from_model(model.predict_proba, X)[0].classes.tolist() == ["no", "yes"]

@@ -15,6 +15,8 @@ from .. import check
 from .black_box import Remembering
 from .outputs import Outputs
 
+MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
+
 
 @dataclass(frozen=True)
 class Target:
@@ -33,11 +35,16 @@ def from_labels(y: Any) -> Target:
     if values.ndim == 2:
         soft = torch.as_tensor(check.probabilities(values), dtype=torch.float32)
         return Target(soft, Outputs(soft.shape[1]), np.arange(soft.shape[1]))
-    if type_of_target(values).startswith("continuous"):
+    if type_of_target(values).startswith("continuous") or _whole_but_real(values):
         return _real(values.astype(np.float64))
     classes, index = np.unique(values, return_inverse=True)
     check.several_classes(classes)
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Outputs(len(classes)), classes)
+
+
+def _whole_but_real(values: np.ndarray) -> bool:
+    """Whether whole numbers were given as real ones: of a floating type, and more of them than classes have names."""
+    return bool(np.issubdtype(values.dtype, np.floating) and len(np.unique(values)) > MOST_REAL_CLASSES)
 
 
 def from_model(model: Any, rows: Any) -> tuple[Target, Remembering]:
@@ -47,7 +54,8 @@ def from_model(model: Any, rows: Any) -> tuple[Target, Remembering]:
     if answer.ndim == 1 or answer.shape[1] == 1:
         return _real(answer.reshape(len(answer)).astype(np.float64)), ask
     soft = torch.as_tensor(check.probabilities(answer), dtype=torch.float32)
-    classes = getattr(model, "classes_", None)
+    owner = getattr(model, "__self__", model)  # of a bound method such as clf.predict_proba
+    classes = getattr(owner, "classes_", None)
     known = classes is not None and len(classes) == soft.shape[1]
     return Target(soft, Outputs(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), ask
 
@@ -63,6 +71,7 @@ def as_function(model: Any) -> Callable[[Any], Any]:
     """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
     if isinstance(model, nn.Module):
         return NetworkFunction(model)
+    check.classifier_has_probabilities(model)
     for name in ("predict_proba", "predict"):
         if hasattr(model, name):
             asked: Callable[[Any], Any] = getattr(model, name)
