@@ -18,6 +18,12 @@ SHOWS_THE_CAUSE = np.tile([True, False, False, False], (ROWS, 1))
 SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0, Y == 1], 1)
 
 
+@pytest.fixture(autouse=True)
+def _quick_judges(monkeypatch):
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 600)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 400)
+
+
 def explained(mask, **more):
     mask = torch.as_tensor(mask)
     return Explanation(mask.float(), mask, tuple("abcd"), data=X, method="made", **more)

@@ -55,13 +55,13 @@ class Evaluator(nn.Module):
         means: Tensor = predicted.mean[:, None] if self.predictor.outputs.real else predicted.probs
         return means
 
-    def fit(self, train: Trial, validation: Trial, *, steps: int = JUDGE_STEPS, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
+    def fit(self, train: Trial, validation: Trial, *, steps: int | None = None, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
         """Learn to predict from random masks."""
 
         def drawn(trial: Trial) -> Tensor:
             return self.masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device).sample()
 
-        return self._fit(drawn, train, validation, steps=steps, rate=1e-3, fabric=fabric, seed=seed)
+        return self._fit(drawn, train, validation, steps=steps or JUDGE_STEPS, rate=1e-3, fabric=fabric, seed=seed)
 
     def reader(
         self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
@@ -106,7 +106,7 @@ def train_evaluator(
     *,
     masks: FixedMasks = Coins,
     network: nn.Module | None = None,
-    steps: int = JUDGE_STEPS,
+    steps: int | None = None,
     fabric: Fabric | None = None,
     seed: int = 0,
 ) -> Evaluator:
