@@ -22,9 +22,9 @@ def test_values_keep_their_kind(make):
 
 def test_values_follow_the_features_and_a_group_has_none(make):
     x = np.arange(40.0).reshape(10, 4)
-    groups = Groups(groups={"last": ["x4"], "x2": ["x1", "x3"]}).fit(x)
-    grouped = replace(make(rows=10, names=("last", "x2", "x2 alone")), data=x, features=groups)
-    assert values(grouped, 2) == {"last": "11.0", "x2": "", "x2 alone": "9.000"}
+    groups = Groups(groups={"last": ["x4"], "pair": ["x1", "x3"]}).fit(x)
+    grouped = replace(make(rows=10, names=("last", "pair", "x2")), data=x, features=groups)
+    assert values(grouped, 2) == {"last": "11.0", "pair": "", "x2": "9.000"}
 
 
 def test_data_of_another_width_has_no_values(make):
