@@ -41,7 +41,7 @@ class Job:
 
 S3_JOBS = (Job("realx", {"keep": 5}, 75), Job("l2x", {"keep": 5}, 75))
 CANCER_JOBS = (Job("realx", {"keep": 5}, 40), Job("l2x", {"keep": 5}, 40))
-JUDGE_STEPS = 1000  # fewer than the evaluator's default: the demo is to end soon
+JUDGE_STEPS = 1500  # fewer than the evaluator's default: the demo is to end soon
 
 
 @dataclass(frozen=True)
