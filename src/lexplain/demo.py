@@ -70,8 +70,8 @@ def run(out: Path, *, seed: int = 0, quick: bool = False) -> Path:
     console.print(LEGEND, style="dim")
     html = _page(cancer_scored, s3_scored, synthetic, time.monotonic() - began)
     written = Path(write_page(out, html))
-    console.print(f"The report is {written.resolve()}; open it in a browser.", soft_wrap=True)
-    console.print("Next, your own table: lexplain fit your.csv --label COLUMN --out model.lex", soft_wrap=True)
+    then = "Next, your own table: lexplain fit your.csv --label COLUMN --out model.lex"
+    console.print(f"The report is {written.resolve()}; open it in a browser. {then}", soft_wrap=True)
     return written
 
 
