@@ -53,8 +53,7 @@ def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
 def successive_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
     """A soft k-hot vector from k softmaxes, each with the earlier winners taken out; cut to [0, 1], the gradient is that of the sum.
 
-    Its gradient reaches features far from the level between kept and not kept, where sigmoids are flat: straight-through training of
-    LEX finds more true features with it.
+    Its gradient reaches features far from the level between kept and not kept, where sigmoids are flat.
 
     Reference:
         Xie and Ermon, Reparameterizable Subset Sampling via Continuous Relaxations, 2019, algorithm 2.

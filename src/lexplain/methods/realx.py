@@ -32,8 +32,7 @@ def realx(
 ) -> Method:
     """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
 
-    The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has the same mean; with it
-    fewer fits stay at the union of all features that matter anywhere.
+    The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has the same mean.
 
     Args:
         features: what can be on or off.
