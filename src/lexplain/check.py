@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 FEWEST_ROWS = 20  # a tenth of fewer rows than this cannot judge anything
+MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
 
 
 def require(name: str, extra: str) -> ModuleType:
@@ -64,13 +65,122 @@ def explanation_record(text: str) -> dict[str, Any]:
     return record
 
 
+def table(X: Any) -> np.ndarray | pd.DataFrame:
+    """Return a table of numbers as a float32 array, and one with categories as it is; refuse cells that are neither."""
+    if not isinstance(X, pd.DataFrame):
+        return finite_numbers(X)
+    odd = [label for label in X.columns if not isinstance(label, (str, int, float, np.number))]
+    if odd:
+        raise ValueError(f"the column label {odd[0]!r} is neither text nor a number; rename it, such as with X.columns.map(str)")
+    names = [str(label) for label in X.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"X has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
+    text = [j for j, dtype in enumerate(X.dtypes) if holds_categories(dtype)]
+    if not text or len(X) == 0:
+        return finite_numbers(np.zeros(X.shape) if text else X)  # of no rows, that is what is told
+    if len(text) < X.shape[1]:
+        finite_numbers(X.iloc[:, [j for j in range(X.shape[1]) if j not in text]])
+    for j in text:
+        categories(X.iloc[:, j])
+    return X
+
+
+def holds_categories(dtype: Any) -> bool:
+    """Whether a column of this type holds categories: pandas' own, or text."""
+    return isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) or dtype == np.dtype(object)
+
+
+def categories(column: pd.Series[Any]) -> None:
+    """Refuse a column of categories that lacks some, mixes text with numbers, holds other things, or has too many to encode."""
+    _all_there(column)
+    own = isinstance(column.dtype, pd.CategoricalDtype)
+    kind = pd.api.types.infer_dtype(column.cat.categories if own else column, skipna=False)
+    if kind not in (("string", "integer", "floating", "boolean") if own else ("string",)):
+        raise ValueError(
+            f"could not convert string to float: column {str(column.name)!r} is of type {column.dtype}, but holds {_held(column)}; "
+            "make it all numbers, such as with X.infer_objects(), or all text, such as with astype(str)"
+        )
+    many = len(column.cat.categories) if own else column.nunique()
+    if many > MOST_CATEGORIES:
+        raise ValueError(
+            f"column {str(column.name)!r} has {many:,} categories, but at most {MOST_CATEGORIES:,} can be encoded; "
+            "leave it out if it names rows, make it numbers if it holds numbers as text, or join rare categories"
+        )
+
+
+def known_categories(column: pd.Series[Any], known: Sequence[Any]) -> np.ndarray:
+    """Return the positions (n,) of a column's cells among the categories of the fit; refuse a missing or unknown one."""
+    _all_there(column)
+    index = pd.Index(known)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        at: np.ndarray = index.get_indexer(column.cat.categories)[column.cat.codes.to_numpy()]
+    else:
+        at = index.get_indexer(pd.Index(column))
+    if (at < 0).any():
+        row = int((at < 0).argmax())
+        raise ValueError(
+            f"column {str(column.name)!r} holds {_plain(column.iloc[row])!r} in row {row}, which is no category of the fit "
+            f"({', '.join(repr(name) for name in known[:5])}{', …' if len(known) > 5 else ''}); "
+            "leave such rows out, or fit again with rows that hold it"
+        )
+    return at
+
+
+def _all_there(column: pd.Series[Any]) -> None:
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"Input X contains NaN (first in row {int(missing.argmax())}, column {column.name}); impute or drop such rows, or make them "
+            "a category of their own, such as with fillna('unknown'): missing values are not supported yet"
+        )
+
+
+def _held(column: pd.Series[Any]) -> str:
+    """What a column holds beside numbers: its first text, else the type of its cells."""
+    at = next((row for row, cell in enumerate(column) if isinstance(cell, str)), None)
+    if at is not None:
+        return f"text ({column.iloc[at]!r} in row {at})"
+    cells = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    return f"{pd.api.types.infer_dtype(cells)} values"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def some_rows_of_a_frame(X: Any, columns: Sequence[str]) -> None:
+    """Refuse no rows, and an array where the fit saw categories, which arrays do not name."""
+    if not isinstance(X, pd.DataFrame):
+        raise ValueError(
+            f"X is a {type(X).__name__}, but columns {list(columns)[:5]} held categories in the fit; give a DataFrame with the same columns"
+        )
+    if len(X) == 0:
+        finite_numbers(np.zeros(X.shape))
+
+
+def eaten_by_network(columns: Sequence[str]) -> None:
+    """Refuse to hand categories to a torch network."""
+    if columns:
+        raise ValueError(
+            f"columns {list(columns)[:5]} hold categories, but a torch network reads numbers; pass a function of DataFrames that encodes "
+            "them and asks the network, or encode them yourself and make each one a feature with Groups(...)"
+        )
+
+
 def finite_numbers(X: Any) -> np.ndarray:
     """Return a table as a float32 array; refuse strings, NaN, infinity and other shapes, naming the column."""
     names = [str(c) for c in X.columns] if isinstance(X, pd.DataFrame) else None
     if isinstance(X, pd.DataFrame):
-        bad = [str(c) for c in X.columns if not (pd.api.types.is_numeric_dtype(X[c]) or pd.api.types.is_bool_dtype(X[c]))]
+        bad = [j for j, dtype in enumerate(X.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
         if bad:
-            raise ValueError(f"could not convert string to float: columns {bad} hold text, but numbers are needed; encode them first")
+            told = _held(X.iloc[:, bad[0]])
+            raise ValueError(
+                f"could not convert string to float: columns {[str(X.columns[j]) for j in bad]} hold {told}, but numbers are needed; "
+                "encode them first, or use X.infer_objects() if they are numbers"
+            )
+        if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) for dtype in X.dtypes):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
     if hasattr(X, "toarray"):
         raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
     raw = np.asarray(X)
@@ -79,7 +189,7 @@ def finite_numbers(X: Any) -> np.ndarray:
     try:
         values = np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as broken:
-        raise type(broken)(f"{broken}: every column must hold numbers; encode text first") from None
+        raise type(broken)(f"{broken}: every column must hold numbers; encode text first, or give a DataFrame") from None
     if values.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {values.ndim}D array instead: X has shape {values.shape}, but (rows, columns) is needed. "
@@ -105,7 +215,7 @@ def finite_numbers(X: Any) -> np.ndarray:
 
 def same_columns(given: Any, count: int, names: Sequence[str] | None) -> None:
     """Refuse rows whose columns are not those of the fit."""
-    shape = np.asarray(given).shape  # not np.shape, which some tables that can become arrays refuse
+    shape = given.shape if isinstance(given, pd.DataFrame) else np.asarray(given).shape  # np.shape refuses some that can become arrays
     if len(shape) == 2 and shape[1] != count:
         raise ValueError(f"X has {shape[1]} features, but Explainer is expecting {count} features as input; pass the columns of the fit")
     if names is not None and isinstance(given, pd.DataFrame):
