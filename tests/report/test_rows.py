@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from lexplain.features import Groups
+from lexplain.features import Columns, Groups
 from lexplain.report.rows import read_row
 
 
@@ -25,6 +25,12 @@ def test_values_follow_the_features_and_a_group_has_none(make):
     groups = Groups(groups={"last": ["x4"], "pair": ["x1", "x3"]}).fit(x)
     grouped = replace(make(rows=10, names=("last", "pair", "x2")), data=x, features=groups)
     assert values(grouped, 2) == {"last": "11.0", "pair": "", "x2": "9.000"}
+
+
+def test_a_column_of_categories_has_its_value(make):
+    frame = pd.DataFrame({"age": [41, 7], "city": ["Oslo", "Rome"], "land": pd.Categorical(["no", "it"])})
+    explanation = replace(make(rows=2, names=("age", "city", "land")), data=frame, features=Columns().fit(frame))
+    assert values(explanation, 1) == {"age": "7", "city": "Rome", "land": "it"}
 
 
 def test_data_of_another_width_has_no_values(make):

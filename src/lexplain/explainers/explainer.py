@@ -99,12 +99,12 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Learn from labels (`fit(X, y)`) or explain a model (`fit(X, model=...)`).
 
         Args:
-            X: (rows, columns) numbers, an array or a DataFrame.
+            X: (rows, columns) numbers, or a DataFrame of numbers, truths, text and categories.
             y: labels, rows of probabilities, or real values.
             model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
             checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
         """
-        rows = check.finite_numbers(X)
+        rows = check.table(X)
         recipe = self._recipe()
         regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
         features = self._features(recipe, X)
@@ -113,6 +113,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.enough_rows(len(rows))
         if regime in ("free", "fixed"):
             check.same_length(rows, check.target_values(y))
+        if isinstance(model, nn.Module):
+            check.eaten_by_network(getattr(features, "categorical", ()))
         spoken, ask = (None, None) if model is None else from_model(model, X)
         target = from_labels(y) if regime in ("free", "fixed") else spoken
         assert target is not None
@@ -132,7 +134,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             fabric = self._fabric()
             method.to(fabric.device)
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
-            kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(rows, target.values, seed))
+            kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
             self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
         self._remember(X, method, features, target, regime, ask)
@@ -192,10 +194,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.device_there(kind, index)
         return Fabric(accelerator=kind, devices=[int(index)] if index and kind != "cpu" else 1)
 
-    def _fingerprint(self, rows: np.ndarray, target: Tensor, seed: int) -> str:
+    def _fingerprint(self, features: Any, encoded: Tensor, target: Tensor, seed: int) -> str:
         told = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in ("device", "max_rows")}
         told["random_state"] = repr(seed)
-        digest = hashlib.blake2b(rows.tobytes(), digest_size=16)
+        digest = hashlib.blake2b(encoded.numpy().tobytes(), digest_size=16)
+        digest.update(repr(features.state()).encode())  # rows in other units are encoded alike
         digest.update(target.numpy().tobytes())
         digest.update(repr(sorted(told.items())).encode())
         for part in (value for value in self.get_params(deep=False).values() if isinstance(value, nn.Module)):

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import torch
 
 from lexplain.core import Explanation
 from lexplain.features import Columns
@@ -85,8 +84,7 @@ def _values(explanation: Explanation, row: int) -> list[str]:
     features = explanation.features
     if data is None or np.ndim(data) != 2 or not (features is None or isinstance(features, Columns)):
         return [""] * many
-    at = torch.arange(many)
-    owner = (at if features is None else features.expand(at)).tolist()  # the feature that each raw column belongs to
+    owner = range(many) if features is None else features.owners
     if len(owner) != np.shape(data)[1]:
         return [""] * many
     cells = next(data.iloc[[row]].itertuples(index=False, name=None)) if isinstance(data, pd.DataFrame) else data[row].tolist()
