@@ -272,7 +272,7 @@ def refused(*words):
         (["fit", "{}/train.csv", "--out", "m.lex", "--epochs", 0], "epochs=0"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--device", "tpu"], "'tpu' is no device"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--label", "z"], "no column named ['z']"),
-        (["fit", "{}/text.csv", "--out", "m.lex"], "columns ['city'] hold text"),
+        (["fit", "{}/text.csv", "--out", "m.lex"], "column 'city' holds text ('Oslo' in row 1) among numbers ('7' in row 0)"),
         (["fit", "{}/train.csv", "--out", "{}"], "which is not known here"),
         (["fit", "{}/train.csv", "--out", "{}/train.csv/m.lex"], "is no folder you may write to"),
         (["explain", "none.lex", "{}/test.csv"], "no file at none.lex"),
@@ -296,10 +296,25 @@ def test_bad_input_is_one_line_and_code_2(place, tmp_path, monkeypatch, words, t
     rows = pd.read_csv(place / "test.csv")
     rows.drop(columns="y").to_csv(place / "bare.csv", index=False)
     rows.assign(y=7).to_csv(place / "odd.csv", index=False)
-    (place / "text.csv").write_text("a,city,y\n1,Rome,0\n2,Oslo,1\n")
+    (place / "text.csv").write_text("a,city,y\n1,7,0\n2,Oslo,1\n")
     monkeypatch.chdir(tmp_path)
     assert told in refused(*(str(word).replace("{}", str(place)) for word in words))
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+def test_a_file_with_text_is_fitted_explained_and_audited(tmp_path, monkeypatch):
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 30)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 30)
+    draw = np.random.default_rng(0)
+    rows = pd.DataFrame({"age": draw.integers(1, 9, 80), "city": draw.choice(["Rome", "Oslo"], 80), "code": draw.choice(["n1", "n2"], 80)})
+    rows.assign(owns=draw.random(80) < 0.5, y=np.where(rows["city"] == "Rome", "yes", "no")).to_csv(tmp_path / "rows.csv", index=False)
+    files = (tmp_path / "m.lex", tmp_path / "rows.csv")
+    assert "80 rows, 4 features, 2 classes" in well("fit", files[1], "--keep", 1, "--epochs", 30, "--device", "cpu", "--out", files[0])
+    assert "city = " in well("explain", *files, "--out", tmp_path / "page.html")
+    assert "city" in (tmp_path / "page.html").read_text()
+    assert "eACC" in well("audit", *files)
+    rows.assign(owns=True, city="Bonn").to_csv(tmp_path / "rows.csv", index=False)
+    assert "column 'city' holds 'Bonn' in row 0, which is no category of the fit ('Oslo', 'Rome')" in refused("explain", *files)
 
 
 def test_other_python_errors_are_not_hidden(place, monkeypatch):

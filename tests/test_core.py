@@ -234,3 +234,5 @@ def test_a_part_as_a_frame():
     data = Dataset("toy", "a toy", part, part, part, NAMES)
     assert len(part) == 4
     assert list(data.frame(data.test).columns) == list(NAMES)
+    mixed = pd.DataFrame({"a": [1], "b": ["x"]})
+    assert data.frame(Part(mixed, np.zeros(1))) is mixed

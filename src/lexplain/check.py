@@ -601,12 +601,51 @@ def columns_of_numbers(frame: pd.DataFrame, path: Path) -> None:
     """Refuse columns that hold text, naming them."""
     bad = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
     if bad:
-        values = frame[bad[0]]
-        odd = values[pd.to_numeric(values, errors="coerce").isna() & values.notna()]
+        odd = frame[bad[0]][_numbers_in(frame[bad[0]]).isna() & frame[bad[0]].notna()]
         shown = f" ({odd.iloc[0]!r} in row {odd.index[0]} of {bad[0]!r})" if len(odd) else ""
         raise ValueError(
-            f"{path}: columns {bad[:5]} hold text{shown}, but features and outputs must be numbers; encode these columns, or leave them out"
+            f"{path}: columns {bad[:5]} hold text{shown}, but numbers are needed there; mend or leave out such rows or columns"
         )
+
+
+def columns_of_one_kind(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse columns that hold both numbers and text, where one of the two is likely a mistake."""
+    for name in (name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])):
+        column, numbers = frame[name].dropna(), _numbers_in(frame[name].dropna())
+        if numbers.notna().any() and numbers.isna().any():
+            text, number = column[numbers.isna()], column[numbers.notna()]
+            raise ValueError(
+                f"{path}: column {name!r} holds text ({text.iloc[0]!r} in row {text.index[0]}) among numbers ({number.iloc[0]!r} in row "
+                f"{number.index[0]}); make it all numbers, or all text such as {'n' + str(number.iloc[0])!r}, or leave it out"
+            )
+
+
+def _numbers_in(column: pd.Series[Any]) -> pd.Series[Any]:
+    numbers: pd.Series[Any] = pd.to_numeric(column, errors="coerce")
+    return numbers
+
+
+def writes_numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return the columns of a data set as one array; refuse those with categories, which such a file cannot hold."""
+    if any(holds_categories(dtype) for dtype in frame.dtypes):
+        raise ValueError(f"{name} has columns of categories, which an .npz file cannot hold; write a .csv file")
+    return frame.to_numpy()
+
+
+def data_file_there(path: Path, origin: str) -> Path:
+    """Refuse a data set whose file has not been put into the cache, and say where it goes and where it comes from."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"no file at {path}, nor at {path}.gz; get {path.name} from {origin} and put it there, "
+            "or set LEXPLAIN_DATA to the folder that your data sets lie in"
+        )
+    return path
+
+
+def same_content(path: Path, got: str, needed: str, origin: str) -> None:
+    """Refuse a file that is not the published one."""
+    if got != needed:
+        raise ValueError(f"{path} is not the file it should be: its sha256 is {got}, but {needed} is needed; get it anew from {origin}")
 
 
 def target_found(label: str | None, columns: Sequence[str], path: Path) -> str:

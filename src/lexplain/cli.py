@@ -148,7 +148,7 @@ def explain(
 
     check.writable(out, (".csv", ".json", ".html"))
     explainer = Explainer.load(model)
-    explanation = explainer.explain(find_rows(data, "test", features=explainer.features_.columns).x)
+    explanation = explainer.explain(find_rows(data, "test", known=explainer.features_).x)
     shown = [read_row(explanation, row, most=12, kept_only=True) for row in range(min(rows, len(explanation)))]
     kept = [", ".join(shorten(item.label, 40) for item in row.items) + (", …" if row.left_out_kept else "") for row in shown]
     _table(["row", "outcome", "kept, the most important first"], [(r.label, r.outcome, k) for r, k in zip(shown, kept, strict=True)])
@@ -178,10 +178,10 @@ def audit(
     check.writable(out, (".html", ".json", ".csv"))
     check.other_rows(train, data)
     explainer = Explainer.load(model)
-    columns, classes = explainer.features_.columns, getattr(explainer, "classes_", None)
-    rows, others = find_rows(data, "test", label, outputs, features=columns), None
+    known, classes = explainer.features_, getattr(explainer, "classes_", None)
+    rows, others = find_rows(data, "test", label, outputs, known=known), None
     if train is not None or data in DATASETS:
-        seen = find_rows(train or data, "train", label, outputs, features=columns)
+        seen = find_rows(train or data, "train", label, outputs, known=known)
         others = (seen.x, check.in_classes(seen.y, classes, train or data), explainer.explain(seen.x))
     y = check.in_classes(rows.y, classes, data)
     card = judge(explainer.explain(rows.x), rows.x, y, train=others, truth=rows.truth, control_flow=rows.control_flow, margin=margin)

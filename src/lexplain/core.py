@@ -209,7 +209,7 @@ class Explanation:
 class Part:
     """One split of a data set."""
 
-    x: np.ndarray  # (n, ...) float32
+    x: Any  # (n, ...) float32 array, or a DataFrame where columns have types of their own
     y: np.ndarray  # (n,) labels or real values, or (n, c) probabilities
     truth: np.ndarray | None = None  # (n, d) of bool: the features that really decide
     probabilities: np.ndarray | None = None  # (n, c) what the best possible model would say
@@ -233,4 +233,4 @@ class Dataset:
 
     def frame(self, part: Part) -> pd.DataFrame:
         """The rows of a part as a DataFrame with the data set's names."""
-        return pd.DataFrame(part.x, columns=list(self.names))
+        return part.x if isinstance(part.x, pd.DataFrame) else pd.DataFrame(part.x, columns=list(self.names))

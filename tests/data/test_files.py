@@ -9,6 +9,7 @@ import torch
 from lexplain.core import Explanation
 from lexplain.data import DATASETS, load_data
 from lexplain.data.files import Rows, explanation_as_csv, facts, find_rows, part_as_bytes, read_table
+from lexplain.features import Columns
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_csv_as_spreadsheets_write_it(csv):
         (",a,y\n0,1,2\n", "column 1 has no name"),
         ("a,b\n1,2\n", r"which column is the target\? Name one of its columns with --label: \['a', 'b'\]"),
         ("a;y\n1;2\n", "not separated by commas"),
-        ("a,city,y\n1,2,0\n2,Rome,1\n", r"columns \['city'\] hold text \('Rome' in row 1 of 'city'\)"),
+        ("a,city,y\n1,2,0\n2,Rome,1\n", r"'city' holds text \('Rome' in row 1\) among numbers \('2' in row 0\); make it all"),
         ("a,y\n1,2,3\n4,5,6\n", "is no table"),
         ("a,y\n1,2\n1,2,3\n", "is no table"),
         ('a,y\n1,"2\n', "is no table"),
@@ -125,6 +126,25 @@ def test_refuses_columns_that_are_not_there(csv):
 def test_refuses_text_as_outputs(csv):
     with pytest.raises(ValueError, match=r"columns \['p'\] hold text"):
         read_table(csv("a,p,q\n1,x,0.5\n"), outputs=["p", "q"])
+
+
+def test_columns_of_text_and_truths_are_read_as_they_are(csv):
+    x = read_table(csv("age,city,owns,y\n1,Rome,True,0\n2,Oslo,False,1\n")).x
+    assert x["city"].tolist() == ["Rome", "Oslo"]
+    assert x["owns"].dtype == bool
+    assert x["age"].dtype == np.int64
+
+
+def test_what_a_fit_knows_as_text_stays_text(csv):
+    path = csv("a,code\n1,7\n2,8\n")
+    assert read_table(path, features=["a", "code"]).x["code"].tolist() == [7, 8]
+    assert read_table(path, features=["a", "code"], text=["code", "other"]).x["code"].tolist() == ["7", "8"]
+    known = Columns().fit(pd.DataFrame({"a": [1, 2], "code": ["7", "x9"], "size": pd.Categorical([1, 2])}))
+    assert known.text == ("code",)
+    rows = find_rows(str(csv("code,size,a\n7,2,1\n")), "test", known=known)
+    assert rows.names == ("a", "code", "size")
+    assert rows.x.iloc[0].tolist() == [1, "7", 2]
+    assert known.encode(rows.x).shape == (1, 5)
 
 
 def test_missing_file_and_unknown_ending(tmp_path, csv):
@@ -248,10 +268,25 @@ def test_explanation_as_csv():
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_facts_of_every_data_set(name):
-    told = facts(load_data(name))
-    assert {"rows", "columns", "classes"} <= set(told)
-    assert ("true features" in told) == (name != "breast_cancer") == ("best accuracy" in told)
+def test_facts_of_every_data_set(name, loaded):
+    told = facts(loaded(name))
+    assert {"rows", "columns"} <= set(told)
+    assert ("classes" in told) == (name != "california_housing") != ("values" in told)
+    assert ("true features" in told) == (DATASETS[name].truth_sizes != ()) == ("best accuracy" in told)
+
+
+def test_a_table_with_categories_is_written_and_read_back(tmp_path, made_tables):
+    data = load_data("bank")
+    assert facts(data)["categories"].startswith("job (")
+    path = tmp_path / "part.csv"
+    path.write_bytes(part_as_bytes(data, "test", ".csv"))
+    rows = read_table(path)
+    assert rows.names == data.names
+    assert rows.x.astype(data.test.x.dtypes.to_dict()).equals(data.test.x.reset_index(drop=True))
+    with pytest.raises(ValueError, match=r"bank has columns of categories, which an .npz file cannot hold; write a .csv"):
+        part_as_bytes(data, "test", ".npz")
+    with np.load(io.BytesIO(part_as_bytes(load_data("california_housing"), "test", ".npz")), allow_pickle=False) as stored:
+        assert stored["x"].shape[1] == 8
 
 
 def test_facts_are_those_of_the_rows():

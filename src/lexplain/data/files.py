@@ -18,6 +18,7 @@ import pandas as pd
 
 from lexplain import check
 from lexplain.core import Dataset, Explanation
+from lexplain.features import Columns
 
 from .load import DATASETS, load_data
 
@@ -38,9 +39,7 @@ class Rows:
     control_flow: int | None = None  # the feature that only decides which others matter
 
 
-def find_rows(
-    source: str, part: str, label: str | None = None, outputs: str | None = None, *, features: Sequence[str] | None = None
-) -> Rows:
+def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Columns | None = None) -> Rows:
     """The rows that a word on the command line means: a part of a built-in data set (seed 0), or a file.
 
     Args:
@@ -48,7 +47,7 @@ def find_rows(
         part: Which part of a data set: train, validation or test.
         label: As for `read_table`.
         outputs: As for `read_table`, with commas between the names.
-        features: As for `read_table`.
+        known: The features of a fit, where there is one: it has decided which columns a file must have.
     """
     if source in DATASETS:
         if label is not None or outputs is not None:
@@ -60,14 +59,21 @@ def find_rows(
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
         )
-    found = read_table(source, label, [name.strip() for name in outputs.split(",")] if outputs is not None else None, features=features)
+    named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
+    decided = None if known is None else known.columns
+    found = read_table(source, label, named, features=decided, text=() if known is None else known.text)
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
 
 
 def read_table(
-    path: str | Path, label: str | None = None, outputs: Sequence[str] | None = None, *, features: Sequence[str] | None = None
+    path: str | Path,
+    label: str | None = None,
+    outputs: Sequence[str] | None = None,
+    *,
+    features: Sequence[str] | None = None,
+    text: Sequence[str] = (),
 ) -> Rows:
     """Read rows and their target from a .csv or an .npz file.
 
@@ -78,17 +84,18 @@ def read_table(
             is left out.
         features: The columns of x, in order, where a fit has decided them; others are left out, and the target may be missing.
             None: all columns that are not the target.
+        text: Which of these the fit knows as text: numbers in them are text too.
     """
     path = check.readable(Path(path))
     if check.ending(path, ENDINGS) == ".csv":
-        return _read_csv(path, label, tuple(outputs or ()), features)
+        return _read_csv(path, label, tuple(outputs or ()), features, text)
     if label is not None or outputs:
         raise ValueError(f"{path} keeps its target in the array y; --label and --outputs are for CSV files")
     return _read_npz(path, features)
 
 
-def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None) -> Rows:
-    frame = _frame(path)
+def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None, text: Sequence[str]) -> Rows:
+    frame = _frame(path, text)
     columns = [str(name) for name in frame.columns]
     check.columns_there([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
     spare = [name for name in columns if name not in outputs and (features is None or name not in features)]
@@ -97,8 +104,8 @@ def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features:
         if not outputs:
             check.target_found(label, columns, path)
         features = [name for name in spare if name != label]
+        check.columns_of_one_kind(frame[features], path)
     x = frame[list(features)]
-    check.columns_of_numbers(x, path)
     check.columns_of_numbers(frame[list(outputs)], path)
     y = frame[list(outputs)].to_numpy() if outputs else frame[label].to_numpy() if label is not None else None
     used = {*features, *(outputs or (label,))}
@@ -115,7 +122,7 @@ def _guess(spare: Sequence[str], *, known: bool) -> str | None:
     return spare[0] if known and len(spare) == 1 else None
 
 
-def _frame(path: Path) -> pd.DataFrame:
+def _frame(path: Path, text: Sequence[str]) -> pd.DataFrame:
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
             header = next((line for line in csv.reader(lines) if line), [])
@@ -126,7 +133,8 @@ def _frame(path: Path) -> pd.DataFrame:
         check.file_of_rows(path, header, 1)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            frame = pd.read_csv(path, encoding="utf-8-sig", index_col=False, low_memory=False)
+            kinds = {name: "str" for name in text if name in header}
+            frame = pd.read_csv(path, encoding="utf-8-sig", index_col=False, low_memory=False, dtype=kinds)
     except (pd.errors.EmptyDataError, pd.errors.ParserError, pd.errors.ParserWarning, csv.Error) as broken:
         raise ValueError(f"{path} is no table ({str(broken).strip()}); give each row as many fields as the header") from None
     except UnicodeDecodeError:
@@ -178,7 +186,8 @@ def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
         targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
         frame = frame.assign(**targets)
         return frame.to_csv(index=False).encode()
-    known = {"x": rows.x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
+    x = check.writes_numbers(data.frame(rows), data.name)
+    known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
     return content.getvalue()
@@ -199,6 +208,10 @@ def facts(data: Dataset) -> dict[str, str]:
         "rows": ", ".join(f"{part} {len(getattr(data, part)):,}" for part in ("train", "validation", "test")),
         "columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}",
     }
+    frame = data.frame(train)
+    categories = {str(name): frame[name].nunique() for name in frame.columns if check.holds_categories(frame[name].dtype)}
+    if categories:
+        told["categories"] = ", ".join(f"{name} ({n})" for name, n in categories.items())
     if train.truth is not None:
         sizes, counts = np.unique(train.truth.sum(1), return_counts=True)
         told["true features"] = ", ".join(f"{k} ({n / len(train):.0%} of the rows)" for k, n in zip(sizes, counts, strict=True))
@@ -207,6 +220,8 @@ def facts(data: Dataset) -> dict[str, str]:
     if train.y.ndim == 1 and train.y.dtype.kind in "iub":
         classes, counts = np.unique(train.y, return_counts=True)
         told["classes"] = ", ".join(f"{c} ({n / len(train):.1%})" for c, n in zip(classes, counts, strict=True))
+    elif train.y.ndim == 1:
+        told["values"] = f"from {train.y.min():.3g} to {train.y.max():.3g}, {train.y.mean():.3g} on average"
     if test.probabilities is not None:
         told["best accuracy"] = f"{test.probabilities.max(1).mean():.1%}, what a model that knows the true probabilities reaches"
     return told

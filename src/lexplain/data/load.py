@@ -11,7 +11,7 @@ from lexplain import check
 from lexplain.core import Dataset
 
 from .synthetic import L2X, SWITCHING
-from .tabular import breast_cancer
+from .tabular import TABLES
 
 
 class Source(Protocol):
@@ -41,7 +41,7 @@ class Source(Protocol):
         """Make it; each data set names its own options."""
 
 
-SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, breast_cancer)
+SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES)
 DATASETS: dict[str, Source] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
 
 

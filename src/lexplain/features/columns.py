@@ -42,7 +42,7 @@ class Columns:
             kinds = (Kind(array.dtype if array.dtype.kind in "biuf" else np.dtype(float)),) * array.shape[1]
         blank = replace(self, columns=tuple(map(str, labels)), frame=isinstance(X, pd.DataFrame), labels=labels, kinds=kinds)
         values = blank._numbers(X)
-        # Its own scale would blow up a rare category, so a column's categories share one: together they vary by 1, as a number does.
+        # A column's categories share a scale, so that together they vary by 1, as a number does; their own would make rare ones huge.
         scale = np.sqrt(np.add.reduceat(values.var(0), blank._starts)).repeat(blank._widths)
         return replace(blank, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0))
 
@@ -70,6 +70,12 @@ class Columns:
     def categorical(self) -> tuple[str, ...]:
         """Names of the raw columns that hold categories."""
         return tuple(name for name, kind in zip(self.columns, self.kinds, strict=True) if kind.categories is not None)
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """Names of the raw columns whose categories are text: where a file has numbers in them, these are text too."""
+        kinds = zip(self.columns, self.kinds, strict=True)
+        return tuple(name for name, kind in kinds if kind.categories is not None and all(isinstance(c, str) for c in kind.categories))
 
     @cached_property
     def _widths(self) -> list[int]:

@@ -1,0 +1,100 @@
+"""Tables whose files may be absent: the real ones where they are there, and made ones of the same format everywhere."""
+
+import gzip
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lexplain.data import DATASETS, load_data
+from lexplain.data.cache import File
+
+ROWS = 120
+
+
+@pytest.fixture
+def loaded():
+    """`load_data`, or a skipped test where a file of the data set is not on this machine."""
+
+    def load(name, **options):
+        try:
+            return load_data(name, **options)
+        except FileNotFoundError as missing:
+            pytest.skip(f"{name} is not in the cache: {missing}")
+
+    return load
+
+
+def lines(columns, separator=","):
+    return "\n".join(separator.join(map(str, cells)) for cells in zip(*columns, strict=True)) + "\n"
+
+
+def made_files():
+    """The content of each file: the format of the real one, and a few rows."""
+    draw = np.random.default_rng(0)
+
+    def numbers(most=90):
+        return draw.integers(1, most, ROWS)
+
+    def words(*choices):
+        return draw.choice(choices, ROWS).tolist()
+
+    def adult(ending):
+        land = words("United-States", "Peru", "?")
+        land[0] = f"Only-once{ending}"
+        income = words(f"<=50K{ending}", f">50K{ending}")
+        sorts = [words("Private", "?"), words("HS-grad", "11th"), *(words("a", "b") for _ in range(4)), words("Male", "Female")]
+        a, *rest = sorts
+        return lines(
+            [numbers(), a, numbers(), rest[0], numbers(), *rest[1:5], rest[5], numbers(), numbers(), numbers(), land, income], ", "
+        )
+
+    bank_head = ";".join(f'"{c}"' for c in DATASETS_COLUMNS["bank"])
+    bank = [
+        words('"a"', '"b"', '"unknown"') if c in BANK_WORDS else words('"yes"', '"no"') if c == "y" else numbers()
+        for c in DATASETS_COLUMNS["bank"]
+    ]
+    card = [np.arange(ROWS) + 1, numbers(), numbers(3), numbers(4), numbers(4), *(numbers() for _ in range(19)), numbers(3) - 1]
+    coded = {1, 3, 4, 6, 7, 9, 10, 12, 14, 15, 17, 19, 20}
+    german = [words(f"A{j}1", f"A{j}2", f"A{j}10") if j in coded else numbers() for j in range(1, 21)]
+    houses = [draw.normal(size=ROWS).round(3) for _ in range(9)]
+    return {
+        "tabular/adult.data": adult("") + "\n",
+        "tabular/adult.test": "|1x3 Cross validator\n" + adult(".") + "\n",
+        "tabular/bank-full.csv": bank_head + "\n" + lines(bank, ";"),
+        "tabular/UCI_Credit_Card.csv": ",".join(DATASETS_COLUMNS["credit_default"]) + "\n" + lines(card),
+        "tabular/german.data": lines([*german, words("1", "2")], " "),
+        "tabular/california_housing.csv": ",".join(DATASETS_COLUMNS["california_housing"]) + "\n" + lines(houses),
+    }
+
+
+BANK_WORDS = ["job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"]
+DATASETS_COLUMNS = {
+    "bank": [
+        *("age", "job", "marital", "education", "default", "balance", "housing", "loan", "contact", "day", "month", "duration"),
+        *("campaign", "pdays", "previous", "poutcome", "y"),
+    ],
+    "credit_default": [
+        *["ID", "LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE"],
+        *(f"{kind}{j}" for kind in ("PAY_", "BILL_AMT", "PAY_AMT") for j in range(1, 7)),
+        "default.payment.next.month",
+    ],
+    "california_housing": ["MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude", "MedHouseVal"],
+}
+
+
+@pytest.fixture
+def made_tables(tmp_path, monkeypatch):
+    """Let every table read a made file of its format from a cache of its own, known by its checksum; returns the contents."""
+    made = made_files()
+    for path, text in made.items():
+        place = tmp_path / "cache" / f"{path}.gz"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(gzip.compress(text.encode()))
+    monkeypatch.setenv("LEXPLAIN_DATA", str(tmp_path / "cache"))
+    for name, source in DATASETS.items():
+        if getattr(source, "files", ()):
+            files = tuple(File(f.path, hashlib.sha256(made[f.path].encode()).hexdigest(), f.origin) for f in source.files)
+            monkeypatch.setitem(DATASETS, name, replace(source, files=files))
+    return made
