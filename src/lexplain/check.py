@@ -258,14 +258,31 @@ def keep_or_penalty(keep: Any, penalty: Any, count: int) -> None:
         )
     if penalty is not None and not (isinstance(penalty, (int, float, np.integer, np.floating)) and math.isfinite(penalty) and penalty >= 0):
         raise ValueError(f"penalty={penalty!r}, but a finite number of at least 0 is needed (the price of keeping every feature)")
-    if keep is None:
+    if keep is None or (isinstance(keep, str) and keep == "auto"):
         return
     if isinstance(keep, bool) or not isinstance(keep, (int, float, np.integer, np.floating)):
-        raise ValueError(f"keep={keep!r}, but a number of features (1 to {count - 1}) or a rate between 0 and 1 is needed")
+        raise ValueError(f"keep={keep!r}, but a number of features (1 to {count - 1}), a rate between 0 and 1, or 'auto' is needed")
     if isinstance(keep, (int, np.integer)) and not 1 <= keep < count:
         raise ValueError(f"keep={keep}, but of {count} features 1 to {count - 1} can be kept; keeping all of them explains nothing")
     if isinstance(keep, (float, np.floating)) and not 0 < keep < 1:
         raise ValueError(f"keep={keep}, but a rate lies between 0 and 1; for a number of features give a whole number")
+
+
+def tolerances(keep: Any, nats: Any, points: Any, can_choose: bool) -> None:
+    """Refuse keep="auto" of a method that has no path, and tolerances that say nothing or contradict each other."""
+    if keep == "auto" and not can_choose:
+        raise ValueError("keep='auto' needs the default method, which prices every feature; give keep a number, or penalty a price")
+    if keep != "auto" and (nats is not None or points is not None):
+        raise ValueError("a tolerance was given, but only keep='auto' of the default method heeds it; leave keep and penalty out")
+    if nats is not None and points is not None:
+        raise ValueError(f"both tolerance={nats} (nats) and tolerance_points={points} were given; give one of them")
+    positive(tolerance=nats, tolerance_points=points)
+
+
+def points_fit(points: float | None, real: bool) -> None:
+    """Refuse a tolerance of accuracy where there is none."""
+    if points is not None and real:
+        raise ValueError("a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points")
 
 
 def model_output(output: np.ndarray, rows: int) -> np.ndarray:

@@ -31,6 +31,7 @@ class Trial:
     target: Distribution  # batch (b,): Categorical or Normal
     valid: Tensor | None = None  # (b, d) of bool: False is padding, which is never selected
     context: Tensor | None = None  # (b, c) what the selector may see beside x (MEED: the model's output)
+    goal: Tensor | None = None  # (b, d) what the selector's scores are to become, where they are regressed (marginal gains)
     progress: float = 0.0  # share of the training done, for schedules
     p: Any = None  # the mask distribution of the selector
     mask: Tensor | None = None  # (M, L, b, d)
@@ -47,6 +48,7 @@ class Trial:
             target=rows_of(self.target, rows),
             valid=None if self.valid is None else self.valid[rows],
             context=None if self.context is None else self.context[rows],
+            goal=None if self.goal is None else self.goal[rows],
             p=None,
             mask=None,
             predicted=None,
@@ -60,6 +62,7 @@ class Trial:
             target=as_target(target_values(self.target).to(device), isinstance(self.target, Normal)),
             valid=None if self.valid is None else self.valid.to(device),
             context=None if self.context is None else self.context.to(device),
+            goal=None if self.goal is None else self.goal.to(device),
         )
 
 

@@ -86,7 +86,7 @@ def test_a_predictor_may_start_alone_and_then_rest():
 
 def test_no_epoch_counts_before_the_price_is_at_its_height():
     assert realx(FEATURES, OUTPUTS, warmup=0.3).phases()[-1].settle == 0.3
-    assert basex(FEATURES, OUTPUTS).phases()[-1].settle == 0
+    assert basex(FEATURES, OUTPUTS, warmup=0).phases()[-1].settle == 0
 
 
 def test_the_predictor_of_realx_never_sees_the_selectors_masks():

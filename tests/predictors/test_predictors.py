@@ -166,6 +166,8 @@ def test_the_default_network_has_two_layers_of_200(sees_mask):
     network = mlp((2, 3), 4, sees_mask=sees_mask)
     sizes = [(layer.in_features, layer.out_features) for layer in network if isinstance(layer, nn.Linear)]
     assert sizes == [(12 if sees_mask else 6, 200), (200, 200), (200, 4)]
-    assert sum(isinstance(layer, nn.ReLU) for layer in network) == 2
+    assert sum(isinstance(layer, nn.SiLU) for layer in network) == 2
+    papers = mlp((2, 3), 4, sees_mask=sees_mask, activation=nn.ReLU)
+    assert sum(isinstance(layer, nn.ReLU) for layer in papers) == 2
     assert network(torch.randn(5, 4 if sees_mask else 2, 3)).shape == (5, 4)
     assert [layer.out_features for layer in mlp((3,), 2, sees_mask=False, hidden=(7,)) if isinstance(layer, nn.Linear)] == [7, 2]

@@ -5,8 +5,9 @@ import json
 import pandas as pd
 import pytest
 
-from lexplain.reproduce import TABLES, lex_figure3, realx_table1, reproduce
+from lexplain.reproduce import TABLES, default_method, lex_figure3, realx_table1, reproduce
 from lexplain.reproduce.cells import Cell, run_cells
+from lexplain.reproduce.exact import exact_judgement
 from lexplain.reproduce.synthetic import compute
 from lexplain.reproduce.tables import mean_and_spread
 
@@ -73,6 +74,27 @@ def test_a_cell_of_each_kind_is_computed(monkeypatch):
 
 
 def test_an_unknown_table_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="is no table; choose one of: lex-figure3, realx-table1"):
+    with pytest.raises(ValueError, match="is no table; choose one of: default, lex-figure3, realx-table1"):
         reproduce("table9", out=tmp_path)
-    assert set(TABLES) == {"realx-table1", "lex-figure3"}
+    assert set(TABLES) == {"default", "realx-table1", "lex-figure3"}
+
+
+def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():
+    table = exact_judgement("s1", rows=3000, draws=60)
+    shown, hidden = (table[table["what is shown"].str.contains(word)].iloc[0] for word in ("true", "without"))
+    assert shown["AUROC"] > 0.8
+    assert 0 < shown["AUROC"] - hidden["AUROC"] < 0.02  # ranks survive,
+    assert shown["log-likelihood"] - hidden["log-likelihood"] > 0.02  # probabilities do not
+
+
+def test_a_line_of_the_default_method_is_computed():
+    cell = Cell("s3", "S3", "default", 0, {"epochs": 8}, {"draw": {"rows": 200}})
+    numbers = default_method.compute(cell)
+    assert {"TPR", "FDR", "CFSR", "kept", "price", "cost", "fit_seconds"} <= set(numbers)
+    assert json.dumps(numbers)
+
+
+def test_the_default_method_has_a_cell_for_every_line():
+    made = default_method.cells(quick=False, seeds=2)
+    assert len(made) == len({cell.key for cell in made}) == 2 * (8 + 4 + 3)
+    assert all(cell.method == "default" and set(cell.options) <= {"keep", "budget"} for cell in made)  # one setting for every line

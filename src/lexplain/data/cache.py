@@ -9,14 +9,16 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import pooch
-
 from lexplain import check
 
 
 def folder() -> Path:
     """Where files are looked for: the environment variable LEXPLAIN_DATA, else the user's cache."""
-    return Path(os.environ.get("LEXPLAIN_DATA") or pooch.os_cache("lexplain"))
+    if given := os.environ.get("LEXPLAIN_DATA"):
+        return Path(given)
+    import pooch  # only here: built-in data sets need no cache
+
+    return Path(pooch.os_cache("lexplain"))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ To add one: a file with one class, a line here, and a line in tests/estimators/t
 
 from .disarm import Disarm
 from .enumeration import Enumeration
+from .marginal_gains import MarginalGains
 from .pathwise import Pathwise
 from .rebar import Rebar
 from .reinforce import Reinforce
 from .straight_through import StraightThrough
 
-__all__ = ["Disarm", "Enumeration", "Pathwise", "Rebar", "Reinforce", "StraightThrough"]
+__all__ = ["Disarm", "Enumeration", "MarginalGains", "Pathwise", "Rebar", "Reinforce", "StraightThrough"]

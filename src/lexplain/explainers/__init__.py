@@ -1,5 +1,6 @@
 """Explainers: the scikit-learn face of every method."""
 
+from .evidence import FitWarning
 from .explainer import Explainer
 
-__all__ = ["Explainer"]
+__all__ = ["Explainer", "FitWarning"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from math import ceil
+from math import ceil, log
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +25,18 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Explanation, Trial, as_target, seeded
 from ..features import Columns
+from ..imputers import Marginal
 from ..masks import Coins
-from ..methods import METHODS, TEST_IMPUTATIONS, Method
-from ..predictors import BlackBox, Frozen, NetworkFunction, Remembering, Target, from_labels, from_model
-from ..training import Checkpoint, Settings, fit
+from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
+from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
+from ..training import Checkpoint, Settings, fit, train_evaluator
+from .evidence import Evidence, FitWarning, findings
+from .path import choose, walk
 
-STEPS = 4000  # optimiser steps of a default fit
+STEPS = 3000  # optimiser steps of a default fit
+THOROUGH = 4  # times as many of a thorough one
+BUDGETS = ("default", "thorough")
+PATH_JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
@@ -36,8 +44,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """Learn which features make a prediction, then say so for any row in one forward pass.
 
     Args:
-        method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is realx.
-        keep: how many features to keep, or a rate in (0, 1).
+        method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is gains.
+        keep: how many features to keep, a rate in (0, 1), or "auto": the fewest within a tolerance, which the default does unless told.
         penalty: instead of keep, the price in nats of keeping every feature (the papers' lambda, which multiplies the MEAN).
         features: what can be on or off, such as `Groups(...)`; None: each column.
         selector: a network of scores (b, d); None: the method's own.
@@ -49,6 +57,10 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
         max_rows: most model rows in flight; None: 100,000.
         learning_rate: of Adam; None: 1e-3.
+        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: a share of what the
+            predictor knows.
+        tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
+        budget: "default", or "thorough" for better selections in several times the time.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
 
@@ -64,7 +76,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self,
         method: str | Method = "default",
         *,
-        keep: float | None = None,
+        keep: float | str | None = None,
         penalty: float | None = None,
         features: Any = None,
         selector: nn.Module | None = None,
@@ -75,6 +87,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         batch_size: int | None = None,
         max_rows: int | None = None,
         learning_rate: float | None = None,
+        tolerance: float | None = None,
+        tolerance_points: float | None = None,
+        budget: str = "default",
         device: str | Fabric = "auto",
         random_state: Any = 0,
     ) -> None:
@@ -90,6 +105,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.batch_size = batch_size
         self.max_rows = max_rows
         self.learning_rate = learning_rate
+        self.tolerance = tolerance
+        self.tolerance_points = tolerance_points
+        self.budget = budget
         self.device = device
         self.random_state = random_state
 
@@ -109,7 +127,10 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
         features = self._features(recipe, X)
         check.enough_features(features.count)
-        check.keep_or_penalty(self.keep, self.penalty, features.count)
+        keep = self._keep(recipe)
+        check.keep_or_penalty(keep, self.penalty, features.count)
+        check.tolerances(keep, self.tolerance, self.tolerance_points, recipe is METHODS[DEFAULT] or isinstance(recipe, Method))
+        check.one_of(self.budget, BUDGETS, "budget")
         check.enough_rows(len(rows))
         if regime in ("free", "fixed"):
             check.same_length(rows, check.target_values(y))
@@ -120,6 +141,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         assert target is not None
         if spoken is not None:
             check.outputs_fit(spoken.outputs, target.outputs, "the model")
+        check.points_fit(self.tolerance_points, target.outputs.real)
         seed = _seed(self.random_state)
         with seeded(seed):
             encoded = features.encode(X)
@@ -128,8 +150,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             context = None if not method.reads_output or spoken is None else _context(spoken)
             trial = Trial(encoded, as_target(target.values, target.outputs.real), context=context)
             order = torch.randperm(len(rows))
-            held = max(5, ceil(len(rows) / 10))
-            train, validation = trial.take(order[held:]), trial.take(order[:held])
+            unseen, validation, train = (trial.take(part) for part in _split(order))
             settings = self._settings(len(train), seed)
             fabric = self._fabric()
             method.to(fabric.device)
@@ -137,16 +158,46 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
             self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
+            self._walk(keep, method, features, target, train, validation, fabric)
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
+        self.evidence_ = Evidence(train, validation, unseen, seed)
+        self.findings_ = findings(method, validation.to(fabric.device), regime, max_rows=self._max_rows())
+        for finding in self.findings_:
+            warnings.warn(finding, FitWarning, stacklevel=2)
         return self
+
+    def _keep(self, recipe: Callable[..., Method] | Method) -> Any:
+        plan = getattr(recipe, "plan", None)
+        open_ended = recipe is METHODS[DEFAULT] or (isinstance(plan, Rounds) and plan.price is None and plan.rate is None)
+        return "auto" if open_ended and self.keep is None and self.penalty is None else _plain(self.keep)
+
+    def _sizes(self, recipe: Callable[..., Method]) -> dict[str, Any]:
+        """What a recipe is told about how much to keep, and how hard to try."""
+        sizes = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
+        return {**sizes, "thorough": self.budget == "thorough"} if recipe is METHODS[DEFAULT] else sizes
+
+    def _walk(self, keep: Any, method: Method, features: Any, target: Target, train: Trial, validation: Trial, fabric: Fabric) -> None:
+        """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses."""
+        self.path_: pd.DataFrame | None = None
+        if keep != "auto":
+            return
+        judge = None
+        if not target.outputs.real:
+            seed = _seed(self.random_state)
+            judge = train_evaluator(features, target.outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=seed)
+        rows = validation.to(fabric.device)
+        path = walk(method, rows, judge, max_rows=self._max_rows())
+        path = choose(path, method, rows, nats=self.tolerance, points=self.tolerance_points)
+        method.selector.offset.fill_(-log(path.loc[path["chosen"], "price"].item()))
+        self.path_ = path
 
     def _recipe(self) -> Callable[..., Method] | Method:
         if isinstance(self.method, Method):
             check.parts_given_once(self)
             return self.method
         if self.method == "default":
-            return METHODS["realx"]
+            return METHODS[DEFAULT]
         return METHODS[check.one_of(str(self.method), [*METHODS, "default"], "method")]
 
     def _features(self, recipe: Callable[..., Method] | Method, X: Any) -> Any:
@@ -167,19 +218,25 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if ask is not None and (regime == "self" or regime == "fixed"):
             predictor = frozen_predictor(ask, target, features)
         imputer: Any = copy.deepcopy(self.imputer)
+        if imputer is None and recipe is METHODS[DEFAULT]:
+            imputer = Marginal
         if inspect.isclass(imputer):
             imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
-        sizes = {"keep": self.keep, "penalty": self.penalty}
-        method = recipe(features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **sizes)
+        method = recipe(
+            features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._sizes(recipe)
+        )
         if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
             method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
+            if isinstance(method.plan, Rounds):
+                method.plan = replace(method.plan, rests=True)
         return method
 
     def _settings(self, rows: int, seed: int) -> Settings:
         check.counts(epochs=self.epochs, batch_size=self.batch_size, max_rows=self.max_rows)
         check.positive(learning_rate=self.learning_rate)
         batch = self.batch_size or min(1000, max(32, rows // 10))
-        epochs = self.epochs or max(5, ceil(STEPS / ceil(rows / batch)))
+        steps = STEPS * (THOROUGH if self.budget == "thorough" else 1)
+        epochs = self.epochs or max(5, ceil(steps / ceil(rows / batch)))
         return Settings(epochs=epochs, batch_size=batch, learning_rate=self.learning_rate or 1e-3, max_rows=self._max_rows(), seed=seed)
 
     def _max_rows(self) -> int:
@@ -346,44 +403,15 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return load(Path(path), method, model)
 
 
-def frozen_predictor(ask: Remembering, target: Target, features: Any) -> nn.Module:
-    """The explained model as a predictor that never trains."""
-    function = ask.function
-    if isinstance(function, NetworkFunction):
-        network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
-        if target.outputs.real:
-            network = _Standardised(network, target.mean, target.scale)
-        return Frozen(network, target.outputs, to_raw=features.raw, probabilities=function.probabilities)
-    return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
-
-
-class _Standardised(nn.Module):
-    """A network whose values are in standardised units."""
-
-    def __init__(self, network: nn.Module, mean: float, scale: float) -> None:
-        super().__init__()
-        self.network, self.mean, self.scale = network, mean, scale
-
-    def forward(self, x: Tensor) -> Tensor:
-        values: Tensor = self.network(x)
-        return (values - self.mean) / self.scale
-
-
-class _StandardisedFunction:
-    """A function whose values are in standardised units."""
-
-    def __init__(self, function: Callable[[Any], Any], target: Target) -> None:
-        self.function, self.mean, self.scale = function, target.mean, target.scale
-
-    def __call__(self, rows: Any) -> np.ndarray:
-        answer = self.function(rows)
-        values: np.ndarray = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
-        return (values - self.mean) / self.scale
-
-
 def _context(spoken: Target) -> Tensor:
     """What the selector may see of a model's output (n, c)."""
     return spoken.values[:, None] if spoken.outputs.real else spoken.values
+
+
+def _split(order: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows that nothing learns from or is chosen on, rows to choose on, and rows to learn from."""
+    held, unseen = max(5, ceil(len(order) / 10)), max(5, ceil(len(order) / 20))
+    return order[held : held + unseen], order[:held], order[held + unseen :]
 
 
 def _plain(number: Any) -> Any:

@@ -15,13 +15,13 @@ import torch
 from torch import Tensor, nn
 
 from .. import check, features, imputers
-from ..methods import METHODS, Method
-from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function
+from ..methods import DEFAULT, METHODS, Method
+from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function, frozen_predictor
 from ..training import read_file, write_atomically
-from .explainer import Explainer, frozen_predictor
+from .explainer import Explainer
 
 KIND = "lexplain.explainer/1"
-PLAIN = ("keep", "penalty", "regime", "epochs", "batch_size", "max_rows", "learning_rate")
+PLAIN = ("keep", "penalty", "regime", "epochs", "batch_size", "max_rows", "learning_rate", "tolerance", "tolerance_points", "budget")
 
 
 def save(explainer: Explainer, path: Path) -> None:
@@ -48,6 +48,8 @@ def save(explainer: Explainer, path: Path) -> None:
         "classes": explainer.classes_.tolist() if hasattr(explainer, "classes_") else None,
         "named": hasattr(explainer, "feature_names_in_"),
         "regime": explainer.regime_,
+        "path": None if explainer.path_ is None else explainer.path_.to_dict("list"),
+        "findings": explainer.findings_,
         "says_probabilities": getattr(getattr(explainer.ask_, "function", None), "probabilities", False),
     }
     write_atomically(path, _stored(method), record)
@@ -86,6 +88,8 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         explainer.set_params(method=copy.deepcopy(method), keep=None, penalty=None)  # a Method says itself what it keeps
     names = list(fitted.columns)
     rows: Any = pd.DataFrame(columns=names) if record["named"] else np.zeros((0, len(names)))
+    explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
+    explainer.findings_ = list(record["findings"])
     explainer._remember(rows, method.to(explainer._fabric().device), fitted, target, record["regime"], ask)
     return explainer
 
@@ -97,9 +101,9 @@ def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Te
     if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
         predictor = BlackBox(_absent, target.outputs, decode=fitted.decode) if ask is None else frozen_predictor(ask, target, fitted)
     recipe: Callable[..., Method] = METHODS[
-        "realx" if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
+        DEFAULT if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
     ]
-    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, keep=explainer.keep, penalty=explainer.penalty)
+    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, **explainer._sizes(recipe))
 
 
 def _absent(rows: Any) -> None:  # noqa: ARG001  it stands where a model stood

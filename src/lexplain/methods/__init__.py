@@ -1,17 +1,22 @@
 """Named methods. To add one: a file with one function that returns a Method, and a line here."""
 
+from collections.abc import Callable
+
 from .basex import basex
+from .gains import gains
 from .invase import invase
 from .l2x import l2x
 from .lex import lex
 from .meed import meed
 from .method import TEST_IMPUTATIONS, Method
 from .realx import realx
+from .rounds import LEAST, MOST, Rounds, knowledge
 from .step import Phase, Step
 from .vibi import vibi
 
-METHODS = {  # the menu of the Explainer and the command line; code imports the function
+METHODS: dict[str, Callable[..., Method]] = {  # the menu of the Explainer and the command line; code imports the function
     "basex": basex,
+    "gains": gains,
     "invase": invase,
     "l2x": l2x,
     "lex": lex,
@@ -20,4 +25,6 @@ METHODS = {  # the menu of the Explainer and the command line; code imports the 
     "vibi": vibi,
 }
 
-__all__ = ["METHODS", "TEST_IMPUTATIONS", "Method", "Phase", "Step", *METHODS]
+DEFAULT = "gains"
+
+__all__ = ["DEFAULT", "LEAST", "METHODS", "MOST", "TEST_IMPUTATIONS", "Method", "Phase", "Rounds", "Step", "knowledge", *METHODS]

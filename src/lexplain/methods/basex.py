@@ -26,22 +26,27 @@ def basex(
     keep: float | None = None,
     penalty: float | None = None,
     temperature: float = 0.1,
+    warmup: float = 0.6,
+    decay: float = 0.2,
     estimator: Any = None,
 ) -> Method:
     """Pick the fewest features that let a predictor, trained on these very picks, say y: REAL-X without its safeguard.
+
+    Beyond the paper, the price rises over `warmup` of the training and weights decay by `decay`, as in `invase`.
 
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 6 and appendix E.
     """
     penalty = 0.15 if keep is None and penalty is None else penalty
-    family, penalties = coins(features.count, keep, penalty, temperature=temperature)
+    family, penalties = coins(features.count, keep, penalty, temperature=temperature, warmup=warmup)
     return Method(
         "basex",
         features=features,
-        selector=Selector(selector_network(selector, features), family),
+        selector=Selector(selector_network(selector, features, activation=nn.SiLU), family),
         estimator=estimator or Rebar(),
         imputer=imputer or Constant(0.0),
-        predictor=predictor_part(predictor, features, outputs),
+        predictor=predictor_part(predictor, features, outputs, activation=nn.SiLU),
         objective=Likelihood(),
         penalties=penalties,
+        decay=decay,
     )

@@ -25,23 +25,29 @@ def invase(
     imputer: nn.Module | None = None,
     keep: float | None = None,
     penalty: float | None = None,
+    warmup: float = 0.6,
+    decay: float = 0.2,
 ) -> Method:
     """Pick the fewest features that a critic trained on these picks predicts as well from as a baseline does from all.
+
+    Beyond the paper, the price rises over `warmup` of the training, and weights decay by `decay`: without the one, features that matter
+    only together are lost before the critic knows them; without the other, the selector saturates at their union.
 
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.
     """
     penalty = 0.1 if keep is None and penalty is None else penalty
-    family, penalties = coins(features.count, keep, penalty, temperature=0.5)
-    critic = predictor_part(predictor, features, outputs)
+    family, penalties = coins(features.count, keep, penalty, temperature=0.5, warmup=warmup)
+    critic = predictor_part(predictor, features, outputs, activation=nn.SiLU)
     return Method(
         "invase",
         features=features,
-        selector=Selector(selector_network(selector, features), family),
+        selector=Selector(selector_network(selector, features, activation=nn.SiLU), family),
         estimator=Reinforce(samples=1),
         imputer=imputer or Constant(0.0),
         predictor=critic,
         objective=Likelihood(),
         penalties=penalties,
         baseline=fresh_copy(critic),
+        decay=decay,
     )

@@ -27,6 +27,7 @@ def lex(
     keep: float | None = None,
     penalty: float | None = None,
     temperature: float = 0.5,
+    decay: float = 0.3,
     objective: Likelihood | None = None,
     estimator: Any = None,
 ) -> Method:
@@ -39,15 +40,16 @@ def lex(
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6, appendix D.
     """
     k = subset_size("lex", features.count, keep, penalty)
-    part = predictor_part(predictor, features, outputs, sees_mask=False)
+    part = predictor_part(predictor, features, outputs, sees_mask=False, activation=nn.SiLU)
     if estimator is None:
         estimator = StraightThrough() if getattr(part, "differentiable", True) else Reinforce(samples=4)
     return Method(
         "lex",
         features=features,
-        selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature})),
+        selector=Selector(selector_network(selector, features, activation=nn.SiLU), Family(TopK, {"k": k, "temperature": temperature})),
         estimator=estimator,
         imputer=imputer or IndependentGaussian(),
         predictor=part,
         objective=objective or Likelihood(imputations=4),
+        decay=decay,
     )

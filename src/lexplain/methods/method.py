@@ -43,6 +43,8 @@ class Method(nn.Module):
         prior: an explainer to start from (MEED).
         reads_output: the selector sees the model's output beside the row (MEED).
         selector_speed: multiplies the selector's learning rate; a slow one waits for the predictor.
+        decay: weight decay of all that trains, decoupled from the gradient.
+        plan: how it learns, if not by turns: a function of the method to its phases.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Method(nn.Module):
         prior: PriorExplainer | None = None,
         reads_output: bool = False,
         selector_speed: float = 1.0,
+        decay: float = 0.0,
+        plan: Callable[[Method], list[Phase]] | None = None,
     ) -> None:
         super().__init__()
         self.name, self.features, self.estimator, self.objective = name, features, estimator, objective
@@ -74,7 +78,7 @@ class Method(nn.Module):
         self.adversary_weight = adversary[1] if adversary else 0.0
         self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
         self.predictor_masks, self.predictor_first, self.predictor_rests = predictor_masks, predictor_first, predictor_rests
-        self.prior, self.reads_output, self.selector_speed = prior, reads_output, selector_speed
+        self.prior, self.reads_output, self.selector_speed, self.decay, self.plan = prior, reads_output, selector_speed, decay, plan
 
     # ---- what runs ----
 
@@ -104,6 +108,17 @@ class Method(nn.Module):
             total = total + self.adversary_weight * self._infidelity(trial, mask, opposite(trial.target))
         return total
 
+    def change(self, trial: Trial, mask: Tensor) -> Tensor:
+        """How far (M, b) predictions from masks (M, 1, b, d) are from the predictor's own of full rows: KL in nats, outside the log.
+
+        Every mask of a row meets the same imputed values, so that masks can be compared.
+        """
+        raw = self.features.expand(mask.squeeze(1))
+        filled = torch.vmap(lambda shown: self.imputer(trial.x, shown), randomness="same")(raw)
+        whole = self.predictor(trial.x, torch.ones_like(trial.x, dtype=torch.bool))
+        masked = reshape_batch(self.predictor(filled.flatten(0, 1), raw.flatten(0, 1)), raw.shape[:2])
+        return cross_entropy(whole, masked) - cross_entropy(whole, whole)
+
     def _infidelity(self, trial: Trial, mask: Tensor, target: Distribution) -> Tensor:
         """How far (M, b) the adversary, who reads what is hidden, is from a target."""
         hidden = complement(mask)
@@ -115,17 +130,18 @@ class Method(nn.Module):
 
     def phases(self) -> list[Phase]:
         """What the training loop does, in order."""
+        if self.plan is not None:
+            return self.plan(self)
         copies = self.objective.masks * self.objective.imputations
         steps = []
         if isinstance(self.predictor, Trained):
-            steps.append(Step("predictor", self.predictor, self._predictor_loss, self._predictor_loss, copies))
+            steps.append(Step("predictor", self.predictor, self._predictor_loss, self._predictor_loss, copies, decay=self.decay))
         if self.adversary is not None:
-            steps.append(Step("adversary", self.adversary, self._adversary_loss, self._adversary_loss, copies))
+            steps.append(Step("adversary", self.adversary, self._adversary_loss, self._adversary_loss, copies, decay=self.decay))
         if isinstance(self.baseline, Trained):
-            steps.append(Step("baseline", self.baseline, self._baseline_loss, self._baseline_loss))
-        select = Step(
-            "selector", self.selector, self._selector_loss, self._selector_check, copies * self.estimator.masks_a_call, self.selector_speed
-        )
+            steps.append(Step("baseline", self.baseline, self._baseline_loss, self._baseline_loss, decay=self.decay))
+        masks = copies * self.estimator.masks_a_call
+        select = Step("selector", self.selector, self._selector_loss, self._selector_check, masks, self.selector_speed, self.decay)
         settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
         head = [Phase("predictor", tuple(steps), self.predictor_first)] if steps and self.predictor_first else []
         turns = (select,) if self.predictor_rests else (*steps, select)
@@ -179,8 +195,10 @@ class Method(nn.Module):
         check.estimator_fits(self.estimator, p, self.predictor)
         check.logits_fit(p.logits, (len(trial), self.features.count))
         for phase in self.phases():
+            if phase.prepare is not None:  # its goals would move the threshold; what they are made of must work
+                self.change(trial, torch.ones(1, 1, len(trial), self.features.count, dtype=torch.bool, device=trial.x.device))
             for step in phase.steps:
-                step.loss(trial)
+                step.loss(replace(trial, goal=p.logits.detach()))
 
     # ---- what it says ----
 

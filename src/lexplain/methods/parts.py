@@ -11,18 +11,21 @@ from ..predictors import BlackBox, Frozen, Outputs, Trained, mlp
 from ..selectors import MLP
 
 
-def selector_network(given: nn.Module | None, features: Any, *, context: int = 0) -> nn.Module:
+def selector_network(given: nn.Module | None, features: Any, *, context: int = 0, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
     """The network given, or a dense one that fits."""
-    return given if given is not None else MLP(features.shape, features.count, context=context)
+    return given if given is not None else MLP(features.shape, features.count, context=context, activation=activation)
 
 
-def predictor_part(given: nn.Module | None, features: Any, outputs: Outputs, *, sees_mask: bool = True) -> nn.Module:
+def predictor_part(
+    given: nn.Module | None, features: Any, outputs: Outputs, *, sees_mask: bool = True, activation: type[nn.Module] = nn.ReLU
+) -> nn.Module:
     """The predictor given, a network given as a predictor that trains, or a dense one that fits."""
     if isinstance(given, (Trained, Frozen, BlackBox)):
         return given
     if given is not None:
         return Trained(given, outputs, sees_mask=False)
-    return Trained(mlp(features.shape, outputs.count, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
+    network = mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=activation)
+    return Trained(network, outputs, sees_mask=sees_mask)
 
 
 def fresh_copy(predictor: nn.Module) -> nn.Module:

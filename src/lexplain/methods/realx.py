@@ -28,10 +28,12 @@ def realx(
     penalty: float | None = None,
     temperature: float = 0.1,
     warmup: float = 0.6,
+    decay: float = 0.1,
     estimator: Any = None,
 ) -> Method:
     """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
 
+    Networks are the paper's, of ReLU: a smooth one comes closer to the optimum, which hides the feature that decides which others matter.
     The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has the same mean.
 
     Args:
@@ -44,6 +46,7 @@ def realx(
         penalty: lambda, the price of keeping every feature.
         temperature: of relaxed masks, where the estimator uses them.
         warmup: share of the training over which the price rises.
+        decay: weight decay.
         estimator: how the selector learns from the cost of masks.
 
     Reference:
@@ -62,4 +65,5 @@ def realx(
         objective=Likelihood(),
         penalties=penalties,
         predictor_masks=Coins,
+        decay=decay,
     )

@@ -20,6 +20,7 @@ class Step:
     check: Callable[[Trial], Tensor]  # a batch to the scalar to judge by, which need not carry gradients
     copies: int = 1  # model rows in flight for each row of the batch
     speed: float = 1.0  # multiplies the learning rate
+    decay: float | None = None  # weight decay of this step; None: that of the settings
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,5 @@ class Phase:
     steps: tuple[Step, ...]
     share: float = 1.0
     settle: float = 0.0  # share of the phase in which prices still rise, so that no epoch counts as the best
+    most_rows: int | None = None  # rows that the phase learns from, drawn anew as it starts; None: all
+    prepare: Callable[[Trial, int], Tensor] | None = None  # rows, and how many model rows may be in flight, to the goals of the phase

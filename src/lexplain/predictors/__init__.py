@@ -5,6 +5,8 @@
 """
 
 from .black_box import BlackBox, Remembering
+from .ensemble import Ensemble
+from .explained import frozen_predictor
 from .frozen import Frozen
 from .mlp import mlp
 from .outputs import Outputs
@@ -13,6 +15,7 @@ from .trained import Trained
 
 __all__ = [
     "BlackBox",
+    "Ensemble",
     "Frozen",
     "NetworkFunction",
     "Outputs",
@@ -22,5 +25,6 @@ __all__ = [
     "as_function",
     "from_labels",
     "from_model",
+    "frozen_predictor",
     "mlp",
 ]

@@ -11,14 +11,22 @@ from torch import Tensor, nn
 
 
 class MLP(nn.Module):
-    """Score features with dense ReLU layers, by default the three of 200 of REAL-X; a context is put beside the input."""
+    """Score features with dense layers, by default the three of 200 of REAL-X, smooth unless told; a context is put beside the input."""
 
-    def __init__(self, shape: Sequence[int], features: int, *, context: int = 0, hidden: Sequence[int] = (200, 200, 200)) -> None:
+    def __init__(
+        self,
+        shape: Sequence[int],
+        features: int,
+        *,
+        context: int = 0,
+        hidden: Sequence[int] = (200, 200, 200),
+        activation: type[nn.Module] = nn.SiLU,
+    ) -> None:
         super().__init__()
         sizes = [prod(shape) + context, *hidden]
         layers: list[nn.Module] = []
         for before, after in pairwise(sizes):
-            layers += [nn.Linear(before, after), nn.ReLU()]
+            layers += [nn.Linear(before, after), activation()]
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], features))
 
     def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:

@@ -41,7 +41,7 @@ class Evaluator(nn.Module):
     def __init__(self, features: Any, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
         super().__init__()
         self.features, self.masks, self.imputer = features, masks, Constant(0.0)
-        self.predictor = Trained(network or mlp(features.shape, outputs.count, sees_mask=True), outputs, sees_mask=True)
+        self.predictor = Trained(network or mlp(features.shape, outputs.count, sees_mask=True, activation=nn.ReLU), outputs, sees_mask=True)
 
     def forward(self, x: Tensor, mask: Tensor) -> Any:
         """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""

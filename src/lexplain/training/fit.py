@@ -21,6 +21,7 @@ from .progress import Progress
 
 log = logging.getLogger("lexplain")
 Result = TypeVar("Result")
+GOAL_ROWS = {"cpu": 8192}  # model rows in flight while goals are computed: what fits a cache is fastest
 
 
 def cosine(progress: float) -> float:
@@ -41,7 +42,7 @@ class Settings:
         epochs: passes over the rows, all phases together.
         batch_size: rows of an optimiser step.
         learning_rate: of Adam.
-        weight_decay: L2 penalty of every step's parameters, inside the gradient as in the papers' code.
+        weight_decay: of every step that has none of its own, decoupled from the gradient (AdamW).
         schedule: share of a phase done to a multiplier of the learning rate.
         patience: epochs without a better check before a phase stops; None: never.
         max_rows: most model rows in flight.
@@ -96,7 +97,7 @@ class _Run:
     def __init__(
         self, module: nn.Module, train: Trial, validation: Trial, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
     ) -> None:
-        self.module, self.rows, self.validation, self.settings = module, train, validation, settings
+        self.module, self.every, self.rows, self.validation, self.settings = module, train, train, validation, settings
         self.fabric, self.checkpoint, self.written = fabric, checkpoint, time.monotonic()
         self.order = torch.Generator().manual_seed(settings.seed)
         self.max_rows = settings.max_rows
@@ -104,12 +105,13 @@ class _Run:
         self.phase = self.epoch = self.waited = 0
         self.best, self.best_state = inf, dict[str, Tensor]()
         self.optimisers: dict[str, torch.optim.Optimizer] = {}
+        self.chosen: Tensor | None = None
         self.stored: dict[str, Tensor] | None = None
 
     def train(self, index: int, phase: Phase) -> None:
         """Run one phase to its end or to the end of patience, then go back to its best epoch."""
-        epochs = max(1, round(self.settings.epochs * phase.share))
         self._start(index, phase)
+        epochs = max(1, round(self.settings.epochs * phase.share * len(self.every) / len(self.rows)))  # fewer rows, as many steps
         with Progress(phase.name, epochs, len(self.rows)) as progress:
             progress.advance(self.epoch, self.best)
             while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
@@ -129,14 +131,32 @@ class _Run:
         if self.stored is None or self.phase != index:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
+        self._set_goals(phase)
         if self.stored is not None:
             for name, optimiser in self.optimisers.items():
                 unpack_optimiser(f"optimiser/{name}", self.stored, optimiser)
             self.stored = None
 
+    def _set_goals(self, phase: Phase) -> None:
+        """Choose the phase's rows and compute what their scores are to become, once; a resumed phase goes on with those it had."""
+        resumed = self.stored or {}
+        few = phase.most_rows is not None and phase.most_rows < len(self.every)
+        self.chosen = resumed.get("goal/rows")
+        if few and self.chosen is None:
+            self.chosen = torch.randperm(len(self.every), generator=self.order)[: phase.most_rows]
+        self.rows = self.every if self.chosen is None else self.every.take(self.chosen.to(self.fabric.device))
+        goals: list[Tensor | None] = [None, None]
+        if "goal/train" in resumed:
+            goals = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
+        elif phase.prepare is not None:
+            most = min(self.max_rows, GOAL_ROWS.get(self.fabric.device.type, self.max_rows))
+            goals = [phase.prepare(part, most) for part in (self.rows, self.validation)]
+        self.rows, self.validation = (replace(part, goal=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True))
+
     def _optimiser(self, step: Step) -> torch.optim.Optimizer:
         parameters = list(step.module.parameters())
-        return torch.optim.Adam(parameters, lr=self.settings.learning_rate, weight_decay=self.settings.weight_decay, fused=True)
+        decay = self.settings.weight_decay if step.decay is None else step.decay
+        return torch.optim.AdamW(parameters, lr=self.settings.learning_rate, weight_decay=decay, fused=True)
 
     def _epoch(self, phase: Phase, done: float) -> None:
         settings, fabric = self.settings, self.fabric
@@ -218,6 +238,10 @@ class _Run:
         tensors = pack("module", self.module.state_dict()) | pack("best", self.best_state)
         for name, optimiser in self.optimisers.items():
             tensors |= pack_optimiser(f"optimiser/{name}", optimiser)
+        if self.rows.goal is not None and self.validation.goal is not None and not ended:
+            tensors |= {"goal/train": self.rows.goal, "goal/validation": self.validation.goal}
+        if self.chosen is not None and not ended:
+            tensors["goal/rows"] = self.chosen
         tensors |= {"rng/order": self.order.get_state(), "rng/cpu": torch.get_rng_state()}
         if self.fabric.device.type == "cuda":
             tensors["rng/cuda"] = torch.cuda.get_rng_state(self.fabric.device)

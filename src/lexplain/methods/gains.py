@@ -1,0 +1,58 @@
+"""The default method."""
+
+from __future__ import annotations
+
+from math import log
+from typing import Any
+
+import numpy as np
+from torch import nn
+
+from .. import check
+from ..estimators import MarginalGains, Reinforce
+from ..imputers import IndependentGaussian
+from ..masks import Bernoulli
+from ..objectives import Likelihood
+from ..predictors import Ensemble, Outputs, Trained
+from ..selectors import MLP, Selector
+from .method import Method
+from .parts import predictor_part
+from .rounds import LEAST, Rounds
+from .sizes import Family
+
+
+def gains(
+    features: Any,
+    outputs: Outputs,
+    *,
+    selector: nn.Module | None = None,
+    predictor: nn.Module | None = None,
+    imputer: nn.Module | None = None,
+    keep: float | None = None,
+    penalty: float | None = None,
+    thorough: bool = False,
+    plan: Rounds | None = None,
+) -> Method:
+    """Keep each feature that changes the prediction by more than its price when it is drawn anew.
+
+    The selector regresses the gain of every feature in nats, so that a score is gain / (gain + price). From parts that the papers
+    propose: LEX's imputation, outside the log; REAL-X's predictor that the selector cannot write to; their alternation is ours.
+    """
+    check.keep_or_penalty(keep, penalty, features.count)
+    price = None if penalty is None else penalty / features.count
+    draws = max(4, (320 if thorough else 160) // features.count)  # a wide table's features share the model rows
+    rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
+    network = selector if selector is not None else MLP(features.shape, features.count)
+    ensemble = Ensemble(features.shape, outputs.count, members=8 if thorough else 4)
+    part = Trained(ensemble, outputs, sees_mask=False) if predictor is None else predictor
+    k = int(keep) if isinstance(keep, (int, np.integer)) else None
+    return Method(
+        "gains",
+        features=features,
+        selector=Selector(network, Family(Bernoulli, {"k": k}), offset=-log(price or LEAST)),
+        estimator=Reinforce(samples=1),
+        imputer=imputer or IndependentGaussian(),
+        predictor=predictor_part(part, features, outputs),
+        objective=Likelihood(imputations_inside=False),
+        plan=plan or Rounds(MarginalGains(draws=draws), rows=20_000 if thorough else 4000, price=price, rate=rate),
+    )

@@ -1,0 +1,49 @@
+"""The explained model as a predictor."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from torch import Tensor, nn
+
+from .black_box import BlackBox, Remembering
+from .frozen import Frozen
+from .target import NetworkFunction, Target
+
+
+def frozen_predictor(ask: Remembering, target: Target, features: Any) -> nn.Module:
+    """The explained model as a predictor that never trains."""
+    function = ask.function
+    if isinstance(function, NetworkFunction):
+        network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
+        if target.outputs.real:
+            network = _Standardised(network, target.mean, target.scale)
+        return Frozen(network, target.outputs, to_raw=features.raw, probabilities=function.probabilities)
+    return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
+
+
+class _Standardised(nn.Module):
+    """A network whose values are in standardised units."""
+
+    def __init__(self, network: nn.Module, mean: float, scale: float) -> None:
+        super().__init__()
+        self.network, self.mean, self.scale = network, mean, scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        values: Tensor = self.network(x)
+        return (values - self.mean) / self.scale
+
+
+class _StandardisedFunction:
+    """A function whose values are in standardised units."""
+
+    def __init__(self, function: Callable[[Any], Any], target: Target) -> None:
+        self.function, self.mean, self.scale = function, target.mean, target.scale
+
+    def __call__(self, rows: Any) -> np.ndarray:
+        answer = self.function(rows)
+        values: np.ndarray = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
+        return (values - self.mean) / self.scale

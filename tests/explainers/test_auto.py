@@ -1,0 +1,253 @@
+"""How much to keep, found by the fit itself; and what a fit says about itself."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from lexplain.core import Trial, as_target
+from lexplain.estimators import MarginalGains
+from lexplain.explainers import Explainer, FitWarning
+from lexplain.explainers.evidence import findings
+from lexplain.explainers.path import choose, walk
+from lexplain.features import Columns
+from lexplain.methods import Rounds, gains, realx
+from lexplain.predictors import Frozen, Outputs
+from lexplain.selectors import Selector
+
+GENERATOR = np.random.default_rng(0)
+X = GENERATOR.normal(size=(600, 4))
+Y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
+FEATURES = Columns().fit(X)
+OUTPUTS = Outputs(2)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return Explainer(epochs=80, batch_size=100).fit(X, Y)
+
+
+class TwoColumns(torch.nn.Module):
+    """A network that reads two columns, the first more."""
+
+    def forward(self, x):
+        said = 3 * x[:, 0] + x[:, 1]
+        return torch.stack([-said, said], 1)
+
+
+class Says(torch.nn.Module):
+    """A network that says the same log-gains of every row."""
+
+    def __init__(self, *gains):
+        super().__init__()
+        self.gains = torch.nn.Parameter(torch.tensor(gains).log())
+
+    def forward(self, x):
+        return self.gains.expand(len(x), -1)
+
+
+def known(*log_gains):
+    """A method whose predictor and gains are known."""
+    method = gains(FEATURES, OUTPUTS, predictor=Frozen(TwoColumns(), OUTPUTS, to_raw=lambda x: x))
+    method.selector = Selector(Says(*log_gains), method.selector.family)
+    return method.eval().requires_grad_(False)
+
+
+def rows(count=200):
+    x = FEATURES.encode(X[:count])
+    return Trial(x, as_target(torch.eye(2)[torch.as_tensor(Y[:count])], real=False))
+
+
+# ---- the path ----
+
+
+def test_the_path_goes_from_everything_to_nothing():
+    path = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=10_000)
+    assert path["price"].is_monotonic_increasing
+    assert (path["kept"].diff().dropna() <= 0).all()
+    assert path["kept"].iloc[0] == 4
+    assert path["kept"].iloc[-1] == 0
+    shown = path.groupby("kept")["cost"].first()
+    assert shown[4.0] == pytest.approx(0, abs=1e-6)
+    assert shown[2.0] == pytest.approx(0, abs=1e-6)  # what the network does not read costs nothing
+    assert 0.01 < shown[1.0] < shown[0.0]
+    assert (path["cost_low"] <= path["cost"] + 1e-12).all()
+    assert (path["cost"] <= path["cost_high"] + 1e-12).all()
+
+
+def test_the_cost_is_that_of_drawing_anew_what_is_hidden():
+    trial = rows(400)
+    path = walk(known(0.3, 0.03, 0.003, 0.0003), trial, None, max_rows=10_000)
+    torch.manual_seed(1)
+    p = TwoColumns()(trial.x).log_softmax(1)
+    drawn = torch.randn(500, 400)
+    costs = []
+    for values in drawn:
+        other = trial.x.clone()
+        other[:, 1] = values
+        costs.append((p.exp() * (p - TwoColumns()(other).log_softmax(1))).sum(1).mean())
+    assert path.groupby("kept")["cost"].first()[1.0] == pytest.approx(float(torch.stack(costs).mean()), rel=0.15)
+
+
+def test_the_work_may_be_split():
+    torch.manual_seed(0)
+    whole = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=1_000_000)
+    parts = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=100)
+    assert whole["kept"].tolist() == parts["kept"].tolist()
+    assert np.allclose(whole["cost"], parts["cost"], rtol=0.2, atol=1e-3)
+
+
+def test_the_sparsest_point_within_a_tolerance_is_chosen():
+    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows()
+    table = pd.DataFrame({"price": [1, 2, 3, 4], "kept": [4, 3, 2, 1], "cost": [0, 0.01, 0.05, 0.3], "eacc": [0.9, 0.9, 0.86, 0.84]})
+    table["eacc_of_all"] = 0.9
+    for nats, price in [(0.5, 4), (0.06, 3), (0.01, 2), (1e-9, 1)]:
+        assert choose(table, method, trial, nats=nats).query("chosen")["price"].tolist() == [price]
+    for points, price in [(7, 4), (5, 3), (1, 2)]:
+        assert choose(table, method, trial, points=points).query("chosen")["price"].tolist() == [price]
+    assert choose(table.assign(cost=9.0), method, trial, nats=0.1).query("chosen")["price"].tolist() == [1]  # nothing is: the densest
+
+
+# ---- the Explainer ----
+
+
+def test_the_default_chooses_how_much_to_keep(fitted):
+    assert fitted.path_["chosen"].sum() == 1
+    assert {"price", "kept", "cost", "cost_low", "cost_high", "eacc", "eacc_low", "eacc_high", "eacc_of_all"} <= set(fitted.path_)
+    mask = fitted.transform(X)
+    assert mask[:, 0].mean() > 0.9
+    assert mask[:, 2:].mean() < 0.2
+    price = fitted.path_.query("chosen")["price"].item()
+    scores = fitted.explain(X).scores.numpy()
+    gain = price * scores / (1 - scores)  # a score is gain / (gain + price)
+    assert ((gain > price) == mask).mean() > 0.999
+
+
+def test_a_wider_tolerance_keeps_less(fitted):
+    mild, strict = (Explainer(epochs=80, batch_size=100, tolerance=nats).fit(X, Y).transform(X).mean() for nats in (0.2, 0.001))
+    assert mild < strict
+
+
+def test_points_of_accuracy_may_be_the_tolerance():
+    explainer = Explainer(epochs=80, batch_size=100, tolerance_points=5).fit(X, Y)
+    chosen = explainer.path_.query("chosen").iloc[0]
+    assert chosen["eacc"] >= chosen["eacc_of_all"] - 0.05
+    denser = explainer.path_[explainer.path_["price"] > chosen["price"]]
+    assert (denser["eacc"] < denser["eacc_of_all"] - 0.05).all()
+
+
+def test_real_values_have_a_path_without_accuracy():
+    explainer = Explainer(epochs=40, batch_size=100).fit(X, X[:, 0] * 3 + X[:, 1])
+    assert "eacc" not in explainer.path_
+    assert explainer.transform(X)[:, 0].mean() > 0.9
+
+
+@pytest.mark.parametrize("keep", [1, 3])
+def test_k_is_met_exactly(keep):
+    assert (Explainer(keep=keep, epochs=10, batch_size=200).fit(X, Y).transform(X).sum(1) == keep).all()
+
+
+@pytest.mark.parametrize("rate", [0.25, 0.4])
+def test_a_rate_is_met_within_a_percent(rate):
+    assert Explainer(keep=rate, epochs=10, batch_size=200).fit(X, Y).transform(X).mean() == pytest.approx(rate, abs=0.01)
+
+
+def test_the_path_is_kept_in_the_file(fitted, tmp_path):
+    fitted.save(tmp_path / "e.lex")
+    again = Explainer.load(tmp_path / "e.lex")
+    pd.testing.assert_frame_equal(again.path_, fitted.path_)
+    assert again.findings_ == fitted.findings_
+    assert (again.transform(X) == fitted.transform(X)).all()
+
+
+def test_without_a_path_there_is_none():
+    assert Explainer(keep=2, epochs=2).fit(X, Y).path_ is None
+
+
+def test_a_method_of_rounds_built_from_parts_may_choose_too():
+    built = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(draws=2), rounds=1))
+    assert Explainer(built, epochs=10).fit(X, Y).path_["chosen"].sum() == 1
+    priced = gains(FEATURES, OUTPUTS, penalty=0.1)
+    assert Explainer(priced, epochs=10).fit(X, Y).path_ is None
+
+
+def test_judging_rows_are_apart(fitted):
+    evidence = fitted.evidence_
+    parts = [evidence.train.x, evidence.validation.x, evidence.unseen.x]
+    assert sum(len(part) for part in parts) == len(X)
+    assert len(torch.unique(torch.cat(parts), dim=0)) == len(X)
+    assert len(evidence.unseen) >= 5
+
+
+# ---- what went wrong is said ----
+
+
+@pytest.mark.parametrize(
+    ("log_gains", "words"),
+    [
+        ((1e-9, 1e-9, 1e-9, 1e-9), "most rows keep no feature at all"),
+        ((1.0, 1.0, 1.0, 1.0), "most rows keep every feature"),
+        ((1.0, 1.0, 1e-9, 1e-9), "every row keeps the same features"),
+    ],
+    ids=["nothing", "everything", "one set"],
+)
+def test_a_collapse_is_said(log_gains, words):
+    method = known(*log_gains)
+    method.selector.offset.fill_(-np.log(0.1))
+    (said,) = findings(method, rows(), "self", max_rows=64)
+    assert words in said
+
+
+def test_a_predictor_that_knows_nothing_is_said():
+    with pytest.warns(FitWarning, match="the predictor knows almost nothing about the target"):
+        Explainer(epochs=10, batch_size=500).fit(GENERATOR.normal(size=(3000, 4)), GENERATOR.integers(2, size=3000))
+
+
+def test_a_surrogate_that_misses_the_model_is_said():
+    def erratic(rows):
+        chance = (np.sin(1e4 * rows.sum(1)) > 0) * 0.98 + 0.01
+        return np.stack([1 - chance, chance], 1)
+
+    with pytest.warns(FitWarning, match=r"the surrogate agrees with the model on \d+% only"):
+        Explainer(epochs=20, batch_size=100).fit(X, model=erratic)
+
+
+def test_a_good_fit_says_nothing():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FitWarning)
+        explainer = Explainer(epochs=80, batch_size=100).fit(X, Y)
+    assert explainer.findings_ == []
+
+
+# ---- refusals ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"keep": "some"}, "keep='some', but a number of features .*, a rate between 0 and 1, or 'auto' is needed"),
+        ({"method": "l2x", "keep": "auto"}, "keep='auto' needs the default method"),
+        ({"method": "realx", "tolerance": 0.1}, "only keep='auto' of the default method heeds it"),
+        ({"keep": 2, "tolerance_points": 5}, "only keep='auto' of the default method heeds it"),
+        ({"tolerance": 0.1, "tolerance_points": 5}, "give one of them"),
+        ({"tolerance": -1}, "tolerance=-1, but a number above 0 is needed"),
+        ({"budget": "huge"}, "'huge' is no budget; choose one of: default, thorough"),
+        ({"keep": "auto", "penalty": 0.1}, "not both"),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        Explainer(**settings).fit(X, Y)
+
+
+def test_real_values_have_no_points_of_accuracy():
+    with pytest.raises(ValueError, match="a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points"):
+        Explainer(tolerance_points=5).fit(X, X[:, 0])
+
+
+def test_a_method_built_from_parts_says_itself_what_it_keeps():
+    with pytest.raises(ValueError, match="a Method built from parts was given together with"):
+        Explainer(realx(FEATURES, OUTPUTS), keep="auto").fit(X, Y)

@@ -1,0 +1,44 @@
+"""Several networks that answer as one."""
+
+import copy
+
+import pytest
+import torch
+
+from lexplain.predictors import Ensemble
+
+
+def alone(ensemble, member):
+    """One member as an ensemble of its own."""
+    one = Ensemble((3,), 2, members=1, hidden=(5, 4))
+    state = {name: value[member : member + 1] for name, value in ensemble.state_dict().items()}
+    one.load_state_dict(state)
+    return one
+
+
+def test_the_answer_is_the_mean_of_the_members():
+    ensemble, x = Ensemble((3,), 2, members=3, hidden=(5, 4)).eval(), torch.randn(7, 3)
+    each = torch.stack([alone(ensemble, member).eval()(x) for member in range(3)])
+    assert torch.allclose(ensemble(x), each.mean(0), atol=1e-6)
+    assert not torch.allclose(each[0], each[1], atol=1e-3)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 6, 7])
+def test_while_training_each_row_teaches_one_member(rows):
+    ensemble, x = Ensemble((3,), 2, members=3, hidden=(5, 4)).train(), torch.randn(rows, 3)
+    answers = ensemble(x)
+    assert answers.shape == (rows, 2)
+    dealt = -(-rows // 3)
+    for row in range(rows):
+        assert torch.allclose(answers[row], alone(ensemble, row // dealt)(x[row : row + 1])[0], atol=1e-6)
+
+
+def test_new_weights_are_drawn_for_a_fresh_copy():
+    ensemble = Ensemble((3,), 2)
+    fresh = copy.deepcopy(ensemble)
+    fresh.reset_parameters()
+    assert all(not torch.equal(a, b) for a, b in zip(ensemble.weights, fresh.weights, strict=True))
+
+
+def test_an_image_is_flattened():
+    assert Ensemble((2, 3), 4).eval()(torch.randn(5, 2, 3)).shape == (5, 4)
