@@ -279,6 +279,12 @@ def tolerances(keep: Any, nats: Any, points: Any, can_choose: bool) -> None:
     positive(tolerance=nats, tolerance_points=points)
 
 
+def evidence_there(evidence: Any) -> None:
+    """Refuse the card of an explainer whose rows are gone."""
+    if evidence is None:
+        raise ValueError("this explainer was loaded from a file, which holds no rows to judge it by; use lx.audit with rows of yours")
+
+
 def points_fit(points: float | None, real: bool) -> None:
     """Refuse a tolerance of accuracy where there is none."""
     if points is not None and real:

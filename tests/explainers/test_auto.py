@@ -1,6 +1,7 @@
 """How much to keep, found by the fit itself; and what a fit says about itself."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
 from lexplain.explainers.evidence import findings
 from lexplain.explainers.path import choose, walk
+from lexplain.explainers.search import _paid, search
 from lexplain.features import Columns
 from lexplain.methods import Rounds, gains, realx
 from lexplain.predictors import Frozen, Outputs
@@ -251,3 +253,45 @@ def test_real_values_have_no_points_of_accuracy():
 def test_a_method_built_from_parts_says_itself_what_it_keeps():
     with pytest.raises(ValueError, match="a Method built from parts was given together with"):
         Explainer(realx(FEATURES, OUTPUTS), keep="auto").fit(X, Y)
+
+
+# ---- its own card ----
+
+
+def test_a_search_finds_what_the_network_reads():
+    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows(60)
+    start = torch.tensor([False, False, True, True]).expand(60, 4)
+    found, began, ended = search(method, trial, start, 0.001)
+    assert (ended <= began).all()
+    assert found[:, :2].float().mean() > 0.85
+    assert not found[:, 2:].any()
+    again, _, same = search(method, trial, found, 0.001)
+    assert torch.equal(again, found)
+    assert torch.allclose(same, ended)
+
+
+def test_a_search_is_as_good_as_trying_every_mask():
+    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows(40)
+    every = torch.tensor(list(product([False, True], repeat=4)))[:, None].expand(16, 40, 4)
+    least = _paid(method, trial, every, 0.01).min(0).values
+    _, _, ended = search(method, trial, torch.zeros(40, 4).bool(), 0.01)
+    assert (ended >= least - 1e-5).all()
+    assert (ended <= least + 1e-5).float().mean() > 0.9  # one feature at a time may end in a dead end, seldom
+
+
+def test_a_fitted_explainer_carries_its_card(fitted, monkeypatch):
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 100)
+    card = fitted.card_
+    assert card is fitted.card_
+    assert card.rows == len(fitted.evidence_.unseen)
+    assert card.verdict in ("honest", "encodes", "cannot tell")
+    assert card["Fidelity"].mean > 0.7
+    assert card["Amortisation gap"].low >= 0
+    assert 0 < card["Commonest mask"].mean <= 1
+    assert card["eACC"].n == card.rows
+
+
+def test_a_loaded_explainer_has_no_rows_to_be_judged_by(fitted, tmp_path):
+    fitted.save(tmp_path / "e.lex")
+    with pytest.raises(ValueError, match=r"holds no rows to judge it by; use lx\.audit"):
+        _ = Explainer.load(tmp_path / "e.lex").card_

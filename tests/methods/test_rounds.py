@@ -118,7 +118,7 @@ def test_the_predictor_sees_what_is_worth_its_share_of_the_price():
     method.selector.network = Always(logged)
     first, later = method.phases()[0], method.phases()[2]
     first.steps[0].loss(TRIAL)
-    later.steps[0].loss(TRIAL)
+    later.steps[0].loss(replace(TRIAL, goal=later.prepare(TRIAL, 150)))
     assert seen[0].all()
     assert torch.equal(seen[1], torch.tensor([True, True, False, False]).expand(400, COUNT))
 
@@ -150,6 +150,6 @@ def test_padding_is_never_shown_to_the_predictor():
     method = gains(FEATURES, OUTPUTS, imputer=IndependentGaussian())
     method.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
     for phase in method.phases()[:3:2]:
-        phase.steps[0].loss(replace(TRIAL, valid=valid))
+        phase.steps[0].loss(replace(TRIAL, valid=valid, goal=torch.ones(400, COUNT)))
     assert len(seen) == 2
     assert not any(mask[~valid].any() for mask in seen)

@@ -1,6 +1,6 @@
 """Evaluation: metrics return one number per instance and know which direction is better; `audit` joins them into a card."""
 
-from .audit import audit
+from .audit import audit, card_of
 from .card import Card, Line
 from .encoding import encoding, encoding_values, judge
 from .metric import Metric, metric
@@ -20,6 +20,7 @@ __all__ = [
     "auroc",
     "auroc_against_truth",
     "bootstrap",
+    "card_of",
     "cfsr",
     "empty",
     "encoding",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,29 @@ def audit(
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
     fabric = Fabric(accelerator=device, devices=1)
     others = _other_rows(train, model, features, target, explanation.classes) if train is not None else None
-    judged = _Judged(features, target, rows, explanation.mask, others, fabric, random_state)
+    truths = _truth_lines(explanation, truth, control_flow)
+    return card_of(explanation, features, target, rows, others, fabric=fabric, seed=random_state, margin=margin, more=truths)
+
+
+def card_of(
+    explanation: Explanation,
+    features: Any,
+    target: Target,
+    rows: Trial,
+    others: tuple[Trial, Tensor | None] | None,
+    *,
+    fabric: Fabric,
+    seed: int,
+    margin: float = MARGIN,
+    more: Sequence[Line] = (),
+) -> Card:
+    """The card of an explanation of encoded rows, judged by judges that learn from other rows, with more lines at its end."""
+    judged = _Judged(features, target, rows, explanation.mask, others, fabric, seed)
     lines = _predictive_lines(explanation, target, judged) if not target.outputs.real else []
     estimate, verdict = judge(judged.encoding, margin=margin)
     lines.append(Line.of(encoding, estimate))
-    lines += _selection_lines(explanation, truth, control_flow)
+    lines += [Line.of(metric, bootstrap(metric(explanation.mask))) for metric in (kept, selection_rate, empty)]
+    lines += more
     return Card(verdict.word, verdict.encodes, verdict.why, tuple(lines), explanation.method, len(explanation), margin, verdict.p_value)
 
 
@@ -154,9 +173,9 @@ def _predictive_lines(explanation: Explanation, target: Target, judged: _Judged)
     return lines
 
 
-def _selection_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:
+def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:
     mask, scores = explanation.mask, explanation.scores
-    lines = [Line.of(metric, bootstrap(metric(mask))) for metric in (kept, selection_rate, empty)]
+    lines = []
     if truth is not None:
         known = torch.as_tensor(truth)
         lines += [Line.of(metric, bootstrap(metric(mask, known))) for metric in (tpr, fpr, fdr)]

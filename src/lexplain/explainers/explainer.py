@@ -24,17 +24,19 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, Trial, as_target, seeded
+from ..evaluation import Card
 from ..features import Columns
 from ..imputers import Marginal
 from ..masks import Coins
 from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
 from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
 from ..training import Checkpoint, Settings, fit, train_evaluator
+from .card import own_card
 from .evidence import Evidence, FitWarning, findings
 from .path import choose, walk
 
 STEPS = 3000  # optimiser steps of a default fit
-THOROUGH = 4  # times as many of a thorough one
+THOROUGH = 2  # times as many of a thorough one
 BUDGETS = ("default", "thorough")
 PATH_JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
@@ -162,6 +164,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
         self.evidence_ = Evidence(train, validation, unseen, seed)
+        self._card: Any = None
         self.findings_ = findings(method, validation.to(fabric.device), regime, max_rows=self._max_rows())
         for finding in self.findings_:
             warnings.warn(finding, FitWarning, stacklevel=2)
@@ -344,6 +347,15 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 parts.append(self.method_.probabilities(rows, shown))
         values = torch.cat(parts).cpu()
         return values * self.target_scale_ + self.target_mean_ if self.outputs_.real else values
+
+    @property
+    def card_(self) -> Card:
+        """The fit's own card, from rows that neither the training nor the choice of a price has seen; computed when it is first read."""
+        check.fitted(self)
+        if getattr(self, "_card", None) is None:
+            self._card = own_card(self)
+        card: Card = self._card
+        return card
 
     # ---- scikit-learn ----
 

@@ -43,7 +43,7 @@ def gains(
     draws = max(4, (320 if thorough else 160) // features.count)  # a wide table's features share the model rows
     rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
     network = selector if selector is not None else MLP(features.shape, features.count)
-    ensemble = Ensemble(features.shape, outputs.count, members=8 if thorough else 4)
+    ensemble = Ensemble(features.shape, outputs.count, hidden=(200,) * 3 if thorough else (100,) * 3)
     part = Trained(ensemble, outputs, sees_mask=False) if predictor is None else predictor
     k = int(keep) if isinstance(keep, (int, np.integer)) else None
     return Method(

@@ -72,15 +72,25 @@ class Rounds:
             if first:
                 mask = torch.ones(len(trial), method.features.count, dtype=torch.bool, device=trial.x.device)
             else:
-                with torch.no_grad():
-                    p = method.distribution(trial)
-                    mask = p.logits > log(self.lenience)
+                assert trial.goal is not None
+                mask = trial.goal > 0
             mask = mask if trial.valid is None else mask & trial.valid
             predicted = method.predict(trial, mask[None, None])
             return method.objective(replace(trial, predicted=predicted)).mean()
 
         step = Step("predictor", method.predictor, loss, loss, method.objective.imputations, 2.0, self.decay[0 if first else 1])
-        return Phase("predictor", (step,), 2.0 if first else 1.0)
+        return Phase("predictor", (step,), 2.0 if first else 1.0, prepare=None if first else self._lenient(method))
+
+    def _lenient(self, method: Method) -> Callable[[Trial, int], Tensor]:
+        """What a predictor is shown is above 0; the selector rests while it learns, so that it is asked once."""
+
+        @torch.no_grad()
+        def shown(trial: Trial, max_rows: int) -> Tensor:
+            method.eval()
+            parts = (trial.take(slice(at, at + max_rows)) for at in range(0, len(trial), max_rows))
+            return torch.cat([method.selector.logits(part.x, part.context) for part in parts]) - log(self.lenience)
+
+        return shown
 
     def _selector(self, method: Method, place: int) -> Phase:
         def loss(trial: Trial) -> Tensor:

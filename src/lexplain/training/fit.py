@@ -106,6 +106,7 @@ class _Run:
         self.best, self.best_state = inf, dict[str, Tensor]()
         self.optimisers: dict[str, torch.optim.Optimizer] = {}
         self.chosen: Tensor | None = None
+        self.focused: nn.Module | None = None
         self.stored: dict[str, Tensor] | None = None
 
     def train(self, index: int, phase: Phase) -> None:
@@ -132,6 +133,7 @@ class _Run:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
         self._set_goals(phase)
+        self.focused = None
         if self.stored is not None:
             for name, optimiser in self.optimisers.items():
                 unpack_optimiser(f"optimiser/{name}", self.stored, optimiser)
@@ -173,7 +175,9 @@ class _Run:
     def _descend(self, step: Step, trial: Trial, *, weight: float) -> None:
         """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
         optimiser = self.optimisers[step.name]
-        _focus(self.module, step.module)
+        if self.focused is not step.module:  # where modules take turns; it takes as long as a small step
+            _focus(self.module, step.module)
+            self.focused = step.module
 
         def backward(parts: int) -> None:
             optimiser.zero_grad(set_to_none=True)
@@ -213,6 +217,7 @@ class _Run:
     def _judge(self, phase: Phase) -> float:
         """The check of the phase's last step on the validation rows, with the same draws in every epoch."""
         self.module.eval()
+        self.focused = None
         step, trial = phase.steps[-1], replace(self.validation, progress=1.0)
 
         def total(parts: int) -> Tensor:

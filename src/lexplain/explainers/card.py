@@ -1,0 +1,73 @@
+"""The card that a fitted explainer carries."""
+
+from __future__ import annotations
+
+from math import exp
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from .. import check
+from ..core import Trial, seeded, target_values
+from ..evaluation import Card, Line, bootstrap, card_of
+from ..methods import Rounds
+from ..predictors import Target
+from .search import search
+
+if TYPE_CHECKING:
+    from .explainer import Explainer
+
+SEARCHED = 100  # rows whose masks are searched for the slow way
+
+
+def own_card(explainer: Explainer) -> Card:
+    """Judge an explainer on the rows it set aside: honesty, fidelity of the surrogate, collapse, and what amortisation costs."""
+    check.evidence_there(getattr(explainer, "evidence_", None))
+    evidence, method, fabric = explainer.evidence_, explainer.method_, explainer._fabric()
+    rows = evidence.unseen
+    explanation = explainer.explain(explainer.features_.decode(rows.x))
+    learned = torch.cat(
+        [method.explain(part.x, part.context)[1].cpu() for part in _parts(evidence.train.to(fabric.device), explainer._max_rows())]
+    )
+    target = Target(target_values(rows.target), explainer.outputs_, getattr(explainer, "classes_", None), 0.0, 1.0)
+    more = [_collapse(explanation.mask)]
+    if isinstance(method.plan, Rounds):
+        with seeded(evidence.seed), torch.no_grad():
+            more += [
+                _fidelity(explainer, rows.to(fabric.device)),
+                _amortisation(explainer, rows.take(slice(0, SEARCHED)).to(fabric.device)),
+            ]
+    others = (evidence.train, learned)  # the seed is another than that of the judge that chose a price
+    return card_of(explanation, explainer.features_, target, rows, others, fabric=fabric, seed=evidence.seed + 1, more=more)
+
+
+def _fidelity(explainer: Explainer, rows: Trial) -> Line:
+    """How well the predictor says the target of full rows."""
+    predicted = explainer.method_.predictor(rows.x, torch.ones_like(rows.x, dtype=torch.bool))
+    wanted = target_values(rows.target)
+    if explainer.outputs_.real:
+        off = (predicted.mean - wanted).square() / wanted.var(correction=0).clamp_min(1e-12)
+        return Line("Fidelity (R2)", bootstrap(1 - off.cpu()), True, "how well the predictor matches the target on full rows; 1 is exact")
+    same = (predicted.probs.argmax(1) == wanted.argmax(1)).double().cpu()
+    return Line("Fidelity", bootstrap(same), True, "share of full rows on which the predictor names the target's class", percent=True)
+
+
+def _amortisation(explainer: Explainer, rows: Trial) -> Line:
+    """What a slow search over masks would save."""
+    method = explainer.method_
+    _, mask = method.explain(rows.x, rows.context)
+    _, began, found = search(method, rows, mask, exp(-float(method.selector.offset)))
+    reads = "nats a row that a slow search over masks saves on the one-pass answer, features paid; 0 is as good as searching"
+    return Line("Amortisation gap", bootstrap((began - found).cpu()), False, reads)
+
+
+def _collapse(mask: Tensor) -> Line:
+    """How many rows share the commonest mask."""
+    _, place, counts = torch.unique(mask, dim=0, return_inverse=True, return_counts=True)
+    reads = "share of rows with the commonest mask; 1 is one global set"
+    return Line("Commonest mask", bootstrap((place == counts.argmax()).double()), None, reads, percent=True)
+
+
+def _parts(trial: Trial, max_rows: int) -> list[Trial]:
+    return [trial.take(slice(at, at + max_rows)) for at in range(0, len(trial), max_rows)]
