@@ -44,6 +44,22 @@ CASES = {
 }
 
 
+def path_of(judged=True):
+    """A made-up path of prices, of which the fifteenth is chosen."""
+    kept = np.linspace(9, 0.5, 25)
+    cost = 0.4 * np.exp(-kept / 2)
+    table = pd.DataFrame({"price": np.geomspace(2e-4, 0.5, 25), "kept": kept, "cost": cost, "cost_low": cost / 2, "cost_high": cost * 2})
+    if judged:
+        eacc = 0.9 - cost / 2
+        table = table.assign(eacc=eacc, eacc_low=eacc - 0.02, eacc_high=eacc + 0.02, eacc_of_all=0.9)
+    return table.assign(chosen=np.arange(25) == 14)
+
+
+@pytest.fixture
+def make_path():
+    return path_of
+
+
 @pytest.fixture
 def make():
     return explanation_of

@@ -11,7 +11,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from lexplain.report import cost, feature_rates, flow, honesty, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
+from lexplain.report import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
 from lexplain.report.figures.canvas import BLUE, ORANGE
 
 HONESTY = pd.DataFrame(
@@ -27,6 +27,20 @@ COST = pd.DataFrame({"method": ["shap", "realx"], "ms": [812.0, 0.0042]})
 SWEEP = pd.DataFrame(
     {"rate": [0.5, 0.1, 0.1, 0.5], "accuracy": [0.8, 0.7, 0.75, 0.85], "who": ["ours", "ours", "LEX (published)", "LEX (published)"]}
 )
+PATH = pd.DataFrame(
+    {
+        "price": [0.001, 0.006, 0.1],
+        "kept": [9.0, 4.2, 1.0],
+        "cost": [0.0, 0.01, 0.2],
+        "cost_low": [0.0, 0.005, 0.1],
+        "cost_high": [0.0, 0.02, 0.3],
+        "eacc": [0.9, 0.89, 0.7],
+        "eacc_low": [0.88, 0.87, 0.6],
+        "eacc_high": [0.92, 0.91, 0.8],
+        "eacc_of_all": 0.9,
+        "chosen": [False, True, False],
+    }
+)
 SWEEP = SWEEP.assign(low=SWEEP["accuracy"] - 0.1, high=SWEEP["accuracy"] + 0.1)
 
 FIGURES = {
@@ -37,6 +51,8 @@ FIGURES = {
     "truth_tradeoff": lambda explanation, ax=None: truth_tradeoff(TRUTH, ax=ax),
     "cost": lambda explanation, ax=None: cost(COST, ax=ax),
     "sweep": lambda explanation, ax=None: sweep(SWEEP, x="rate", y="accuracy", by="who", low="low", high="high", ax=ax),
+    "path": lambda explanation, ax=None: path(PATH, ax=ax),
+    "path without a judge": lambda explanation, ax=None: path(PATH.loc[:, ~PATH.columns.str.startswith("eacc")], ax=ax),
     "flow": lambda explanation, ax=None: flow(ax=ax),
 }
 
@@ -200,6 +216,57 @@ def test_sweep_sorts_its_points_and_dashes_what_is_published():
     assert (ours.is_dashed(), published.is_dashed()) == (False, True)
     assert not ax.collections
     assert len(sweep(SWEEP, x="rate", y="accuracy", by="who", low="low", high="high").collections) == 2
+
+
+def test_path_goes_from_few_features_to_many_and_marks_the_chosen_point():
+    upper = path(PATH)
+    lower = upper.figure.axes[1]
+    for ax, column in ((upper, "cost"), (lower, "eacc")):
+        line, mark = ax.lines[0], ax.lines[2]
+        assert line.get_xydata().tolist() == PATH[["kept", column]].iloc[::-1].to_numpy().tolist()
+        assert mark.get_xydata().tolist() == PATH.loc[[1], ["kept", column]].to_numpy().tolist()
+        assert len(ax.collections) == 1
+    assert [text.get_text() for text in upper.get_legend().get_texts()] == ["chosen: 4.2 features at 0.006 nats each"]
+    assert [text.get_text() for text in lower.get_legend().get_texts()] == ["from all features: 0.900"]
+    dashed = lower.lines[3]
+    assert dashed.is_dashed()
+    assert list(dashed.get_ydata()) == [0.9, 0.9]
+    assert lower.get_xlim() == upper.get_xlim()
+
+
+def test_path_without_a_judge_or_a_choice():
+    ax = path(PATH.drop(columns=["eacc", "eacc_low", "eacc_high", "eacc_of_all"]).assign(chosen=False))
+    assert ax.figure.axes == [ax]
+    assert ax.get_legend() is None
+    assert len(ax.lines) == 1
+    assert ax.get_xlabel()
+
+
+def test_panels_of_a_path_do_not_overlap_wherever_they_are_drawn():
+    placed, laid_out, free = Figure(figsize=(8, 8)), Figure(figsize=(7, 7), layout="constrained"), Figure(figsize=(7, 7))
+    for ax in (None, placed.add_subplot(2, 2, 3), laid_out.add_subplot(), free.add_axes((0.1, 0.1, 0.8, 0.8))):
+        upper = path(PATH, ax=ax)
+        upper.figure.draw_without_rendering()
+        lower = upper.figure.axes[-1]
+        assert lower is not upper
+        assert upper.get_tightbbox().y0 > lower.get_tightbbox().y1
+
+
+def test_path_is_legible_under_a_dark_style():
+    with matplotlib.rc_context({"text.color": "white", "axes.labelcolor": "white", "xtick.color": "white", "ytick.color": "white"}):
+        axes = path(PATH).figure.axes
+        drawn = [[ax.yaxis.label, *ax.get_xticklabels(), *ax.get_yticklabels(), *ax.get_legend().get_texts()] for ax in axes]
+    assert to_rgba("white") not in [to_rgba(text.get_color()) for texts in drawn for text in texts]
+    assert [to_rgba(ax.get_facecolor()) for ax in axes] == [(1, 1, 1, 1)] * 2
+
+
+def test_path_refuses_a_table_that_lacks_something():
+    with pytest.raises(ValueError, match=r"but \['chosen'\] are needed"):
+        path(PATH.drop(columns="chosen"))
+    with pytest.raises(ValueError, match=r"but \['eacc_of_all'\] are needed"):
+        path(PATH.drop(columns="eacc_of_all"))
+    with pytest.raises(ValueError, match="no row"):
+        path(PATH.iloc[:0])
 
 
 @pytest.mark.parametrize("draw", [honesty, truth_tradeoff, cost], ids=lambda f: f.__name__)

@@ -2,7 +2,7 @@
 
 from .card_page import card_page
 from .explanation_page import explanation_page, explanation_table
-from .figures import cost, feature_rates, flow, honesty, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
+from .figures import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
 from .page import Section, page, write_page
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "flow",
     "honesty",
     "page",
+    "path",
     "row_bars",
     "save",
     "selection_map",

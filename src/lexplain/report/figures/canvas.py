@@ -18,6 +18,7 @@ BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")  # Okabe and Ito, 2008, without yellow
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 TEXT = 9.5  # points, of everything but titles
+HEADING = 0.8  # inches that a title and a line of legend take between two panels
 
 
 class LaidOutOnce(ConstrainedLayoutEngine):
@@ -37,9 +38,41 @@ def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     if ax is None:
         figure = Figure(figsize=(width, height), layout=LaidOutOnce(), facecolor="white")
         ax = figure.add_subplot()
-        ax.tick_params(colors=INK, labelsize=TEXT)
-        for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
-            text.set_color(INK)
+        _write_in_ink(ax)
+    return _on_card(ax)
+
+
+def axes_below(ax: Axes, *, own: bool) -> Axes:
+    """New axes with the same horizontal axis in the lower half of the place of some, which keep the upper half.
+
+    Args:
+        ax: The axes to move up.
+        own: Whether they are our own, whose colours are ours and not those of the user's style.
+    """
+    box, place = ax.get_position(), ax.get_subplotspec()
+    inches = ax.get_window_extent().height / ax.figure.dpi
+    gap = min(0.6, HEADING / inches)  # share of the height
+    if place is not None:
+        laid_out = ax.figure.get_layout_engine() is not None  # and makes room by itself
+        halves = place.subgridspec(2, 1, hspace=0.08 if laid_out else 2 * gap / (1 - gap))
+        ax.set_subplotspec(halves[0])
+        below = ax.figure.add_subplot(halves[1], sharex=ax)
+    else:
+        half = box.height * (1 - gap) / 2
+        ax.set_position((box.x0, box.y1 - half, box.width, half))
+        below = ax.figure.add_axes((box.x0, box.y0, box.width, half), sharex=ax)
+    if own:
+        _write_in_ink(below)
+    return _on_card(below)
+
+
+def _write_in_ink(ax: Axes) -> None:
+    ax.tick_params(colors=INK, labelsize=TEXT)
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        text.set_color(INK)
+
+
+def _on_card(ax: Axes) -> Axes:
     ax.set_facecolor("white")
     ax.set_axisbelow(True)
     for name, spine in ax.spines.items():
