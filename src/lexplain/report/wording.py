@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def shorten(text: object, most: int = 28) -> str:
@@ -70,3 +73,20 @@ def count(many: int, one: str, several: str = "") -> str:
         ('1 row', '1,200 rows')
     """
     return f"{many:,} {one if many == 1 else several or one + 's'}"
+
+
+def nats(value: float) -> str:
+    """A number of nats, in which nothing is 0 and not what rounding left of it.
+
+    Example:
+        >>> nats(0.0056), nats(-4.8e-9)
+        ('0.0056', '0.000')
+    """
+    return number(round(float(value), 6) + 0.0)
+
+
+def chosen_point(path: pd.DataFrame) -> str:
+    """What a fit chose on its path, with its price and its cost, in words."""
+    point = path[path["chosen"]].iloc[0]
+    kept = f"keeps {point['kept']:.1f} features at {nats(point['price'])} nats each"
+    return f"{kept}; predictions move by {nats(point['cost'])} nats [{nats(point['cost_low'])}, {nats(point['cost_high'])}]"
