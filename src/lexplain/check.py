@@ -314,6 +314,13 @@ def fitted(explainer: Any) -> None:
         raise NotFittedError(f"This {type(explainer).__name__} instance is not fitted yet; call fit(X, y) or fit(X, model=...) first")
 
 
+def path_there(path: pd.DataFrame | None) -> pd.DataFrame:
+    """Refuse to draw a path that was not walked."""
+    if path is None:
+        raise ValueError("this fit has no path of prices, which only keep='auto' of the default method walks; leave keep and penalty out")
+    return path
+
+
 def groups_fit(groups: Mapping[str, Sequence[str | int]], columns: Sequence[str]) -> None:
     """Refuse groups of columns that do not exist or are named twice."""
     seen: dict[int, str] = {}

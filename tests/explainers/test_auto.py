@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from matplotlib.figure import Figure
+from sklearn.exceptions import NotFittedError
 
 from lexplain.core import Trial, as_target
 from lexplain.estimators import MarginalGains
@@ -166,6 +168,22 @@ def test_the_path_is_kept_in_the_file(fitted, tmp_path):
 
 def test_without_a_path_there_is_none():
     assert Explainer(keep=2, epochs=2).fit(X, Y).path_ is None
+
+
+def test_the_path_can_be_drawn(fitted):
+    ax = fitted.plot_path()
+    chosen = fitted.path_.query("chosen").iloc[0]
+    assert ax.get_legend().get_texts()[0].get_text().startswith(f"chosen: {chosen['kept']:.1f} features at ")
+    assert len(ax.figure.axes) == 2
+    given = Figure().add_subplot()
+    assert fitted.plot_path(given) is given
+
+
+def test_a_path_that_is_not_there_cannot_be_drawn():
+    with pytest.raises(NotFittedError):
+        Explainer().plot_path()
+    with pytest.raises(ValueError, match="no path of prices, which only keep='auto'"):
+        Explainer(keep=2, epochs=2).fit(X, Y).plot_path()
 
 
 def test_a_method_of_rounds_built_from_parts_may_choose_too():

@@ -320,6 +320,17 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     __call__ = explain
 
+    def plot_path(self, ax: Any = None) -> Any:
+        """Draw what keeping fewer features costs, and the point that keep="auto" chose; returns the matplotlib Axes.
+
+        Args:
+            ax: where to draw; None makes a figure.
+        """
+        from ..report import path
+
+        check.fitted(self)
+        return path(check.path_there(self.path_), ax=ax)
+
     def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None]:
         device = next(self.method_.selector.parameters()).device
         x = self.features_.encode(X).to(device)
