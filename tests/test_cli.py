@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from lexplain import METHODS, Explainer, __version__, audit, cli, load_data
 from lexplain.evaluation.encoding import MARGIN
+from lexplain.explainers import FitWarning
 
 
 def lexplain(*words):
@@ -117,8 +119,47 @@ def test_options_of_fit_reach_the_explainer(place, tmp_path, monkeypatch):
     assert (seen["random_state"], seen["device"], seen["checkpoint"]) == (9, "cpu", Path("here"))
 
 
-@pytest.mark.parametrize(("word", "size"), [("3", 3), ("0.3", 0.3)])
-def test_keep_is_a_number_or_a_rate(place, tmp_path, monkeypatch, word, size):
+@pytest.mark.parametrize("words", [{"tolerance": 0.02, "budget": "thorough"}, {"tolerance-points": 1.5, "budget": "default"}], ids=str)
+def test_what_auto_is_told_reaches_the_explainer(place, tmp_path, monkeypatch, words):
+    seen = {}
+    monkeypatch.setattr(Explainer, "fit", lambda self, X, y, checkpoint: seen.update(self.get_params()) or 1 / 0)
+    options = [word for pair in words.items() for word in (f"--{pair[0]}", pair[1])]
+    lexplain("fit", place / "train.csv", "--method", "gains", "--keep", "auto", *options, "--out", tmp_path / "m.lex")
+    assert {"keep": "auto", **{name.replace("-", "_"): value for name, value in words.items()}}.items() <= seen.items()
+
+
+@pytest.mark.parametrize("method", ["gains", "default"])
+def test_fit_tells_what_was_chosen_and_writes_a_page(place, tmp_path, monkeypatch, method):
+    monkeypatch.setattr("lexplain.explainers.explainer.PATH_JUDGE_STEPS", 10)
+    words = ["--method", method, "--keep", "auto", "--epochs", 2, "--device", "cpu"]
+    result = lexplain("fit", place / "train.csv", *words, "--out", tmp_path / "m.lex", "--report", tmp_path / "new/page.html")
+    assert result.exit_code == 0, result.output
+    explainer = Explainer.load(tmp_path / "m.lex")
+    point = explainer.path_.query("chosen").iloc[0]
+    told = [line for line in result.stdout.splitlines() if line.startswith("Chosen on held-out rows: ")]
+    assert len(told) == 1
+    assert f"keeps {point['kept']:.1f} features at " in told[0]
+    assert "predictions move by " in told[0]
+    assert f"Written to {tmp_path / 'new/page.html'}" in plain(result.stdout)
+    assert "The path in numbers" in (tmp_path / "new/page.html").read_text()
+    assert os.listdir(tmp_path / "new") == ["page.html"]  # no temporary file is left
+
+
+def test_findings_are_told_once_and_in_words_alone(place, tmp_path, monkeypatch):
+    monkeypatch.setattr("lexplain.explainers.explainer.findings", lambda *_, **__: ["the sky is low; look up"])
+    words = ["--keep", 5, "--epochs", 1, "--device", "cpu", "--report", tmp_path / "page.html", "--out", tmp_path / "m.lex"]
+    with warnings.catch_warnings(record=True) as leaked:
+        warnings.simplefilter("always")
+        result = lexplain("fit", place / "train.csv", *words)
+    assert not [warning for warning in leaked if issubclass(warning.category, FitWarning)]
+    assert plain(result.stderr) == "Warning: the sky is low; look up."
+    assert "sky" not in result.stdout
+    assert "Chosen" not in result.stdout
+    assert "The sky is low; look up." in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(("word", "size"), [("3", 3), ("0.3", 0.3), ("auto", "auto")])
+def test_keep_is_a_number_a_rate_or_auto(place, tmp_path, monkeypatch, word, size):
     seen = []
     monkeypatch.setattr(Explainer, "fit", lambda self, X, y, checkpoint: seen.append(self.keep) or 1 / 0)
     lexplain("fit", place / "train.csv", "--keep", word, "--out", tmp_path / "m.lex")
@@ -268,6 +309,12 @@ def refused(*words):
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "few"], "--keep few: a number of features"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "1.5"], "a rate lies between 0 and 1"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--penalty", 1], "both keep=3 and penalty=1.0"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "auto"], "keep='auto' needs the default method"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--tolerance", 1], "only keep='auto' of the default method heeds it"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", -1], "tolerance=-1.0"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", 1, "--tolerance-points", 1], "give one of them"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--budget", "odd"], "'odd' is no budget; choose one of: default, thorough"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--report", "page.pdf"], "choose one of: .html"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--regime", "odd"], "'odd' is no regime"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--epochs", 0], "epochs=0"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--device", "tpu"], "'tpu' is no device"),

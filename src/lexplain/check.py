@@ -719,14 +719,14 @@ def other_rows(train: str | None, data: str) -> None:
         )
 
 
-def size_asked(keep: str | None) -> float | None:
-    """Read a number of features or a rate from the command line; refuse other words."""
-    if keep is None:
-        return None
+def size_asked(keep: str | None) -> float | str | None:
+    """Read a number of features, a rate or "auto" from the command line; refuse other words."""
+    if keep is None or keep == "auto":
+        return keep
     try:
         return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
     except ValueError:
-        raise ValueError(f"--keep {keep}: a number of features such as 5, or a rate such as 0.3, is needed") from None
+        raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
 
 
 def as_many_outputs(got: int, needed: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
@@ -88,9 +89,14 @@ def data(
 def fit(
     data: Data,
     out: Annotated[Path, Option(help="Where to keep the explainer: a .lex file.")],
-    method: Annotated[str, Option(help="realx, lex, l2x, invase, basex or vibi.")] = "realx",
-    keep: Annotated[str | None, Option(metavar="5|0.3", help="How many features to keep of a row, or which share.")] = None,
+    method: Annotated[str, Option(help="gains, realx, lex, l2x, invase, basex or vibi.")] = "realx",
+    keep: Annotated[
+        str | None, Option(metavar="5|0.3|auto", help="How many features of a row to keep, or which share; auto: gains chooses.")
+    ] = None,
     penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
+    tolerance: Annotated[float | None, Option(help="With --keep auto: nats by which predictions may move.")] = None,
+    tolerance_points: Annotated[float | None, Option(help="Instead: points of accuracy that a judge may lose.")] = None,
+    budget: Annotated[str, Option(help="default, or thorough: better selections in several times the time.")] = "default",
     label: Label = None,
     outputs: Outputs = None,
     regime: Annotated[str | None, Option(help="free: predictor and selection learn together; fixed: the predictor first.")] = None,
@@ -100,6 +106,7 @@ def fit(
     seed: Annotated[int, Option(help="The same seed gives the same explainer.")] = 0,
     device: Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")] = "auto",
     checkpoint: Annotated[Path | None, Option(help="Keep the training here, and go on from it when run again.")] = None,
+    report: Annotated[Path | None, Option(help="Write a page about the fit: .html.")] = None,
 ) -> None:
     """Learn which features make a prediction, from labels or from what a model said.
 
@@ -109,15 +116,21 @@ def fit(
     """
     from . import check
     from .data.files import find_rows
-    from .explainers import Explainer
+    from .explainers import Explainer, FitWarning
+    from .report import fit_page
+    from .report.wording import chosen_point
 
     check.writable(out, (".lex", ".safetensors"))
+    check.writable(report, (".html",))
     rows = find_rows(data, "train", label, outputs)
     explainer = Explainer(method, keep=check.size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
+    explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
     began = perf_counter()
     try:
-        explainer.fit(rows.x, rows.y, checkpoint=checkpoint)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)  # told below, in words alone
+            explainer.fit(rows.x, rows.y, checkpoint=checkpoint)
     except KeyboardInterrupt:
         resume = f"Run the same command again to go on from {checkpoint}." if checkpoint is not None and checkpoint.exists() else ""
         raise KeyboardInterrupt(f"Stopped. {resume}") from None
@@ -126,6 +139,11 @@ def fit(
     kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
     kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
     typer.echo(f"{method}: {len(rows.x):,} rows, {len(rows.names)} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
+    if explainer.path_ is not None:
+        typer.echo(f"Chosen on held-out rows: {chosen_point(explainer.path_)}.")
+    for finding in explainer.findings_:
+        typer.secho(f"Warning: {finding}.", fg="yellow", err=True)
+    _write(report, {".html": lambda: fit_page(explainer, version=__version__)})
     typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))
 
 
