@@ -100,11 +100,11 @@ def test_data_writes_the_part_that_is_asked_for(place):
 
 def test_fit_says_what_it_did_and_is_the_library_s_fit(place, tmp_path):
     said = well("fit", place / "train.csv", "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "again.lex")
-    assert "realx: 60 rows, 11 features, 2 classes; keeps 5.0 a row" in said
+    assert "gains: 60 rows, 11 features, 2 classes; keeps 5.0 a row" in said
     assert f"Next: lexplain explain {tmp_path / 'again.lex'} {place / 'train.csv'}" in said
     data = load_data("s3", rows=60)
     rows = pd.read_csv(place / "train.csv")
-    own = Explainer("realx", keep=5, epochs=1, device="cpu").fit(rows.drop(columns="y"), rows["y"])
+    own = Explainer(keep=5, epochs=1, device="cpu").fit(rows.drop(columns="y"), rows["y"])
     test = data.frame(data.test)
     assert np.allclose(Explainer.load(tmp_path / "again.lex").explain(test).scores, own.explain(test).scores)
 
@@ -309,7 +309,7 @@ def refused(*words):
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "few"], "--keep few: a number of features"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "1.5"], "a rate lies between 0 and 1"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--penalty", 1], "both keep=3 and penalty=1.0"),
-        (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "auto"], "keep='auto' needs the default method"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "realx", "--keep", "auto"], "keep='auto' needs the default method"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--tolerance", 1], "only keep='auto' of the default method heeds it"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", -1], "tolerance=-1.0"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", 1, "--tolerance-points", 1], "give one of them"),

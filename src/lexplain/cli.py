@@ -89,7 +89,7 @@ def data(
 def fit(
     data: Data,
     out: Annotated[Path, Option(help="Where to keep the explainer: a .lex file.")],
-    method: Annotated[str, Option(help="gains, realx, lex, l2x, invase, basex or vibi.")] = "realx",
+    method: Annotated[str, Option(help="gains, realx, lex, l2x, invase, basex or vibi.")] = "gains",
     keep: Annotated[
         str | None, Option(metavar="5|0.3|auto", help="How many features of a row to keep, or which share; auto: gains chooses.")
     ] = None,
