@@ -40,7 +40,7 @@ def gains(
     """
     check.keep_or_penalty(keep, penalty, features.count)
     price = None if penalty is None else penalty / features.count
-    draws = max(4, (320 if thorough else 160) // features.count)  # a wide table's features share the model rows
+    draws = min(14, max(4, 160 // features.count)) * (2 if thorough else 1)  # a wide table's features share the model rows
     rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
     network = selector if selector is not None else MLP(features.shape, features.count)
     ensemble = Ensemble(features.shape, outputs.count, hidden=(200,) * 3 if thorough else (100,) * 3)
