@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -20,7 +21,7 @@ from . import __version__
 from .core import Dataset, Explanation, Part, Trial, as_target
 from .data import load_data
 from .evaluation import Estimate, accuracy, auroc, bootstrap, cfsr, encoding_values, fdr, judge, kept, tpr
-from .explainers import Explainer
+from .explainers import Explainer, FitWarning
 from .features import Columns
 from .predictors import Target, from_labels, from_model
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff, write_page
@@ -86,7 +87,11 @@ def _scored(data: Dataset, jobs: Sequence[Job], model: Any, seed: int, quick: bo
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)
-        explainer.fit(frame, None if model is not None else data.train.y, model=model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)  # a short fit; what it finds stands below, without a source line
+            explainer.fit(frame, None if model is not None else data.train.y, model=model)
+        for finding in explainer.findings_:
+            Console().print(f"   {job.method}: {finding}", style="dim")
         found.append(_judged(explainer, data, features, evaluator, train, judged, frame, test, seed))
     return found
 

@@ -62,7 +62,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: a share of what the
             predictor knows.
         tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
-        budget: "default", or "thorough" for better selections in several times the time.
+        budget: "default", or "thorough": wider networks, more draws and steps, in ten times the time.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
 
