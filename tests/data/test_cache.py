@@ -51,7 +51,7 @@ def test_another_content_is_refused(cache, name):
         FILE.read()
 
 
-@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(CONTENT)[:-9]])
+@pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(CONTENT)[:-9]], ids=["empty", "no gzip", "cut short"])
 def test_a_damaged_file_is_refused(cache, content):
     (cache / "few.csv.gz").write_bytes(content)
     with pytest.raises(ValueError, match=r"is damaged, or not compressed|is not the file it should be"):
