@@ -236,3 +236,12 @@ def test_a_part_as_a_frame():
     assert list(data.frame(data.test).columns) == list(NAMES)
     mixed = pd.DataFrame({"a": [1], "b": ["x"]})
     assert data.frame(Part(mixed, np.zeros(1))) is mixed
+
+
+@pytest.mark.parametrize(("rows", "most", "sizes"), [(5, 9, [5]), (5, 5, [5]), (5, 2, [2, 2, 1])])
+def test_a_trial_in_parts_is_whole(rows, most, sizes):
+    trial = Trial(torch.arange(rows)[:, None].float(), as_target(torch.full((rows, 2), 0.5), real=False), goal=torch.rand(rows, 3))
+    parts = trial.parts(most)
+    assert [len(part) for part in parts] == sizes
+    assert torch.equal(torch.cat([part.x for part in parts]), trial.x)
+    assert torch.equal(torch.cat([part.goal for part in parts]), trial.goal)

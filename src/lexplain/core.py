@@ -31,7 +31,7 @@ class Trial:
     target: Distribution  # batch (b,): Categorical or Normal
     valid: Tensor | None = None  # (b, d) of bool: False is padding, which is never selected
     context: Tensor | None = None  # (b, c) what the selector may see beside x (MEED: the model's output)
-    goal: Tensor | None = None  # (b, d) what the selector's scores are to become, where they are regressed (marginal gains)
+    goal: Tensor | None = None  # (b, d) what a phase computed of each row as it started: gains to regress, or what to show
     progress: float = 0.0  # share of the training done, for schedules
     p: Any = None  # the mask distribution of the selector
     mask: Tensor | None = None  # (M, L, b, d)
@@ -53,6 +53,10 @@ class Trial:
             mask=None,
             predicted=None,
         )
+
+    def parts(self, most: int) -> list[Trial]:
+        """The trial in parts of so many rows at the most."""
+        return [self] if len(self) <= most else [self.take(slice(at, at + most)) for at in range(0, len(self), most)]
 
     def to(self, device: torch.device | str) -> Trial:
         """The same trial on another device."""

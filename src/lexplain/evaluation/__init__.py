@@ -2,7 +2,7 @@
 
 from .audit import audit, card_of
 from .card import Card, Line
-from .encoding import encoding, encoding_values, judge
+from .encoding import MARGIN, encoding, encoding_values, judge
 from .metric import Metric, metric
 from .predictive import accuracy, agreement, auroc, log_likelihood
 from .selection import empty, kept, mask_only_accuracy, selection_rate
@@ -10,6 +10,7 @@ from .statistics import Estimate, bootstrap, paired_difference
 from .truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
 
 __all__ = [
+    "MARGIN",
     "Card",
     "Estimate",
     "Line",

@@ -13,6 +13,7 @@ from ..core import Trial, seeded, target_values
 from ..evaluation import Card, Line, bootstrap, card_of
 from ..methods import Rounds
 from ..predictors import Target
+from .evidence import fidelity
 from .search import search
 
 if TYPE_CHECKING:
@@ -27,9 +28,8 @@ def own_card(explainer: Explainer) -> Card:
     evidence, method, fabric = explainer.evidence_, explainer.method_, explainer._fabric()
     rows = evidence.unseen
     explanation = explainer.explain(explainer.features_.decode(rows.x))
-    learned = torch.cat(
-        [method.explain(part.x, part.context)[1].cpu() for part in _parts(evidence.train.to(fabric.device), explainer._max_rows())]
-    )
+    parts = evidence.train.to(fabric.device).parts(explainer._max_rows())
+    learned = torch.cat([method.explain(part.x, part.context)[1].cpu() for part in parts])
     target = Target(target_values(rows.target), explainer.outputs_, getattr(explainer, "classes_", None), 0.0, 1.0)
     more = [_collapse(explanation.mask)]
     if isinstance(method.plan, Rounds):
@@ -44,13 +44,10 @@ def own_card(explainer: Explainer) -> Card:
 
 def _fidelity(explainer: Explainer, rows: Trial) -> Line:
     """How well the predictor says the target of full rows."""
-    predicted = explainer.method_.predictor(rows.x, torch.ones_like(rows.x, dtype=torch.bool))
-    wanted = target_values(rows.target)
+    values = bootstrap(fidelity(explainer.method_, rows).cpu())
     if explainer.outputs_.real:
-        off = (predicted.mean - wanted).square() / wanted.var(correction=0).clamp_min(1e-12)
-        return Line("Fidelity (R2)", bootstrap(1 - off.cpu()), True, "how well the predictor matches the target on full rows; 1 is exact")
-    same = (predicted.probs.argmax(1) == wanted.argmax(1)).double().cpu()
-    return Line("Fidelity", bootstrap(same), True, "share of full rows on which the predictor names the target's class", percent=True)
+        return Line("Fidelity (R2)", values, True, "how well the predictor matches the target on full rows; 1 is exact")
+    return Line("Fidelity", values, True, "share of full rows on which the predictor names the target's class", percent=True)
 
 
 def _amortisation(explainer: Explainer, rows: Trial) -> Line:
@@ -67,7 +64,3 @@ def _collapse(mask: Tensor) -> Line:
     _, place, counts = torch.unique(mask, dim=0, return_inverse=True, return_counts=True)
     reads = "share of rows with the commonest mask; 1 is one global set"
     return Line("Commonest mask", bootstrap((place == counts.argmax()).double()), None, reads, percent=True)
-
-
-def _parts(trial: Trial, max_rows: int) -> list[Trial]:
-    return [trial.take(slice(at, at + max_rows)) for at in range(0, len(trial), max_rows)]

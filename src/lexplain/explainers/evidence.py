@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from sklearn.metrics import r2_score
 from torch import Tensor
 from torch.distributions import Normal
 
@@ -35,7 +34,7 @@ class Evidence:
 @torch.no_grad()
 def findings(method: Method, trial: Trial, regime: str, *, max_rows: int) -> list[str]:
     """What is wrong with a fitted method, judged on given rows, each with what to do; empty if all is well."""
-    masks = torch.cat([method.explain(x, c)[1] for x, c in _parts(trial, max_rows)])
+    masks = torch.cat([method.explain(part.x, part.context)[1] for part in trial.parts(max_rows)])
     said = [*_collapse(masks)]
     if isinstance(method.plan, Rounds):
         learned = information(method, trial)
@@ -45,7 +44,7 @@ def findings(method: Method, trial: Trial, regime: str, *, max_rows: int) -> lis
                 "train longer (epochs, budget='thorough'), give more rows, or check that the columns bear on the target at all"
             )
         if regime == "surrogate":
-            agreement = fidelity(method, trial)
+            agreement = float(fidelity(method, trial).mean())
             if agreement < FAITHFUL:
                 said.append(
                     f"the surrogate agrees with the model on {agreement:.0%} only: it, and not the model, is what is explained; "
@@ -62,13 +61,15 @@ def information(method: Method, trial: Trial) -> float:
     return float((cross_entropy(trial.target, mean) - cross_entropy(trial.target, predicted)).mean())
 
 
-def fidelity(method: Method, trial: Trial) -> float:
-    """How well the predictor matches the target on full rows: share of equal classes, or R2."""
+def fidelity(method: Method, trial: Trial) -> Tensor:
+    """How well (b,) the predictor matches the target on full rows: 1 where the class is the same, or values whose mean is R2."""
     predicted = method.predictor(trial.x, torch.ones_like(trial.x, dtype=torch.bool))
     wanted = target_values(trial.target)
-    if method.predictor.outputs.real:
-        return float(r2_score(wanted.cpu(), predicted.mean.cpu()))
-    return float((predicted.probs.argmax(1) == wanted.argmax(1)).double().mean())
+    if isinstance(trial.target, Normal):
+        values: Tensor = 1 - (predicted.mean - wanted).square() / wanted.var(correction=0).clamp_min(1e-12)
+        return values
+    same: Tensor = predicted.probs.argmax(1) == wanted.argmax(1)
+    return same.double()
 
 
 def _collapse(masks: Tensor) -> list[str]:
@@ -84,8 +85,3 @@ def _collapse(masks: Tensor) -> list[str]:
             "decide, else train longer (epochs, budget='thorough') or lower penalty"
         ]
     return []
-
-
-def _parts(trial: Trial, max_rows: int) -> list[tuple[Tensor, Tensor | None]]:
-    starts = range(0, len(trial), max_rows)
-    return [(trial.x[at : at + max_rows], None if trial.context is None else trial.context[at : at + max_rows]) for at in starts]

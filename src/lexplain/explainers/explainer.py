@@ -29,7 +29,7 @@ from ..features import Columns
 from ..imputers import Marginal
 from ..masks import Coins
 from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
-from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
+from ..predictors import Outputs, Remembering, Target, from_labels, from_model, frozen_predictor
 from ..training import Checkpoint, Settings, fit, train_evaluator
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
@@ -55,14 +55,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         imputer: an imputer of encoded rows, or an imputer class, which is fitted to them; None: the method's own.
         regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
             with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
-        epochs: passes over the rows; None: about 4,000 optimiser steps.
+        epochs: passes over the rows; None: about 3,000 optimiser steps.
         batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
         max_rows: most model rows in flight; None: 100,000.
         learning_rate: of Adam; None: 1e-3.
-        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: a share of what the
-            predictor knows.
+        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: 0.008, but no more
+            than 4.5 % of what the predictor knows.
         tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
-        budget: "default", or "thorough": wider networks, more draws and steps, in ten times the time.
+        budget: "default", or "thorough": twice the steps, and for the default method wider networks and more draws, in ten times the time.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
 
@@ -160,7 +160,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
             self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
-            self._walk(keep, method, features, target, train, validation, fabric)
+            self._walk(keep, method, train, validation, fabric, seed)
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
         self.evidence_ = Evidence(train, validation, unseen, seed)
@@ -180,15 +180,15 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         sizes = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
         return {**sizes, "thorough": self.budget == "thorough"} if recipe is METHODS[DEFAULT] else sizes
 
-    def _walk(self, keep: Any, method: Method, features: Any, target: Target, train: Trial, validation: Trial, fabric: Fabric) -> None:
+    def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, fabric: Fabric, seed: int) -> None:
         """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses."""
         self.path_: pd.DataFrame | None = None
         if keep != "auto":
             return
-        judge = None
-        if not target.outputs.real:
-            seed = _seed(self.random_state)
-            judge = train_evaluator(features, target.outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=seed)
+        judge, outputs = None, method.predictor.outputs
+        assert isinstance(outputs, Outputs)
+        if not outputs.real:
+            judge = train_evaluator(method.features, outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=seed)
         rows = validation.to(fabric.device)
         path = walk(method, rows, judge, max_rows=self._max_rows())
         path = choose(path, method, rows, nats=self.tolerance, points=self.tolerance_points)

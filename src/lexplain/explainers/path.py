@@ -28,10 +28,11 @@ def walk(method: Method, trial: Trial, judge: Evaluator | None, *, max_rows: int
     With a judge, eacc is its accuracy from what is kept, and eacc_of_all from every feature.
     """
     prices = np.geomspace(LEAST, MOST, POINTS)
-    gains = torch.cat([method.selector.logits(part.x, part.context) for part in _parts(trial, max_rows)]) - method.selector.offset
+    gains = torch.cat([method.selector.logits(part.x, part.context) for part in trial.parts(max_rows)]) - method.selector.offset
     masks = torch.stack([gains > log(price) for price in prices])  # (P, n, d)
     step = max(1, max_rows // POINTS)
-    costs = torch.cat([_cost(method, trial.take(slice(at, at + step)), masks[:, at : at + step]) for at in range(0, len(trial), step)], 1)
+    shown = masks.split_with_sizes([len(part) for part in trial.parts(step)], 1)
+    costs = torch.cat([_cost(method, part, mask) for part, mask in zip(trial.parts(step), shown, strict=True)], 1)
     table = pd.DataFrame({"price": prices, "kept": masks.sum(-1).double().mean(1).cpu().numpy()})
     table = table.join(_columns("cost", [bootstrap(cost) for cost in costs]))
     if judge is None:
@@ -64,7 +65,3 @@ def _judged(judge: Evaluator, trial: Trial, mask: Tensor, max_rows: int) -> Esti
 
 def _columns(name: str, estimates: list[Estimate]) -> pd.DataFrame:
     return pd.DataFrame({name: e.mean, f"{name}_low": e.low, f"{name}_high": e.high} for e in estimates)
-
-
-def _parts(trial: Trial, max_rows: int) -> list[Trial]:
-    return [trial.take(slice(at, at + max_rows)) for at in range(0, len(trial), max_rows)]

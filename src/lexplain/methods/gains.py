@@ -50,7 +50,7 @@ def gains(
         "gains",
         features=features,
         selector=Selector(network, Family(Bernoulli, {"k": k}), offset=-log(price or LEAST)),
-        estimator=Reinforce(samples=1),
+        estimator=Reinforce(samples=1),  # a Method has one; gains are regressed, so that it is never asked
         imputer=imputer or IndependentGaussian(),
         predictor=predictor_part(part, features, outputs),
         objective=Likelihood(imputations_inside=False),

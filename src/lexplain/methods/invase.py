@@ -30,8 +30,8 @@ def invase(
 ) -> Method:
     """Pick the fewest features that a critic trained on these picks predicts as well from as a baseline does from all.
 
-    Beyond the paper, the price rises over `warmup` of the training, and weights decay by `decay`: without the one, features that matter
-    only together are lost before the critic knows them; without the other, the selector saturates at their union.
+    Beyond the paper, the price rises over `warmup` of the training, so that features that matter only together are still there when the
+    critic knows them; weights decay by `decay`, which keeps the selector's scores from saturating; and networks are smooth (SiLU).
 
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.

@@ -33,7 +33,7 @@ def realx(
 ) -> Method:
     """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
 
-    Networks are the paper's, of ReLU: a smooth one comes closer to the optimum, which hides the feature that decides which others matter.
+    Beyond the paper, the price rises over `warmup` of the training and weights decay by `decay`. Networks are the paper's, of ReLU.
     The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has the same mean.
 
     Args:

@@ -28,8 +28,8 @@ FIRST_POLICY = log(4.0)  # log-odds of being on before anything is known: mostly
 class Rounds:
     """Alternate between a predictor and a selector that regresses the gain of each feature.
 
-    Each round draws anew what the selector finds worthless, so that the predictor cannot lean on it; the better predictor then makes
-    the gains sharper. The gain is taken outside the log, so that a prediction has to hold whatever the hidden features are.
+    Each round draws anew what the selector finds worthless, so that the predictor cannot lean on it. The gain is taken outside the log,
+    so that a prediction has to hold whatever the hidden features are.
 
     Args:
         gains: how gains are measured.
@@ -87,8 +87,7 @@ class Rounds:
         @torch.no_grad()
         def shown(trial: Trial, max_rows: int) -> Tensor:
             method.eval()
-            parts = (trial.take(slice(at, at + max_rows)) for at in range(0, len(trial), max_rows))
-            return torch.cat([method.selector.logits(part.x, part.context) for part in parts]) - log(self.lenience)
+            return torch.cat([method.selector.logits(part.x, part.context) for part in trial.parts(max_rows)]) - log(self.lenience)
 
         return shown
 
@@ -105,7 +104,7 @@ class Rounds:
         def goals(trial: Trial, max_rows: int) -> Tensor:
             method.eval()
             step = max(1, max_rows // (1 + min(self.gains.at_once, method.features.count)))
-            found = torch.cat([part_goals(trial.take(slice(start, start + step))) for start in range(0, len(trial), step)])
+            found = torch.cat([part_goals(part) for part in trial.parts(step)])
             method.selector.offset.fill_(-self._threshold(method, trial, found.cpu().numpy(), place))
             return found
 

@@ -14,8 +14,7 @@ from torch.nn.functional import silu
 class Ensemble(nn.Module):
     """Answer with the mean of several dense networks; while training, each row teaches one of them.
 
-    The mean of logits is the geometric mean of probabilities. Members differ by their first weights and by the rows they meet, which
-    takes off what one network reads into noise, at the cost of one network of their joint width.
+    The mean of logits is the geometric mean of probabilities. Members differ by their first weights and by the rows they meet.
 
     Args:
         shape: of one input.

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..evaluation import MARGIN
 from .cells import Cell, run_cells
 from .exact import exact_judgement
 from .synthetic import compute
@@ -127,7 +128,7 @@ def _figures(frame: pd.DataFrame) -> dict[str, Any]:
                 **{new: mean[old].to_numpy() / 100 for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
                 **{f"{new}_low": ((mean - spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
                 **{f"{new}_high": ((mean + spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
-                "verdict": ["encodes" if nats > 0.05 else "honest" for nats in mean["encoding"]],
+                "verdict": ["encodes" if nats > MARGIN else "honest" for nats in mean["encoding"]],
                 "tpr": mean["TPR"].to_numpy() / 100,
                 "fdr": mean["FDR"].to_numpy() / 100,
             }
