@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import numpy as np
 import torch
 from rich.console import Console
 from rich.table import Table
+
+import lexplain
 
 Call = Callable[[int], Any]  # takes the number of the repeat, so that it can bring other rows each time
 
@@ -109,7 +112,8 @@ def _line(cells: Sequence[str]) -> str:
 def machine() -> list[str]:
     """The machine, the packages and the day, one a line."""
     busy = f"{os.getloadavg()[0]:.1f} processes wanted a core when it began" if hasattr(os, "getloadavg") else "load unknown"
-    packages = ", ".join(f"{name} {version(name)}" for name in ("lexplain", "torch", "numpy", "lime", "shap"))
+    there = [name for name in ("torch", "numpy", "lime", "shap") if find_spec(name) is not None]
+    packages = ", ".join([f"lexplain {lexplain.__version__}", *(f"{name} {version(name)}" for name in there)])
     return [
         f"{cpu_model()}, {os.cpu_count()} cores ({busy})",
         f"torch uses {torch.get_num_threads()} threads where a table does not say otherwise",

@@ -37,18 +37,19 @@ class MarginalGains:
         return on if p.valid is None else on * p.valid
 
     @torch.no_grad()
-    def __call__(self, p: Any, cost: Cost) -> Tensor:
+    def __call__(self, p: Any, cost: Cost, *, among: Tensor | None = None) -> Tensor:
         """Gains (b, d), in the cost's unit.
 
         Args:
             p: mask distribution, the policy.
             cost: masks (M, L, b, d) to costs (M, b), whose draws are the same for each of the M.
+            among: indices of the features to measure; None: all. The others' gains are 0.
         """
         policy = self.policy(p)
         rows, count = policy.shape
-        tried = min(count, self.at_once)
+        among = torch.arange(count, device=policy.device) if among is None else among
         total, times = torch.zeros_like(policy), torch.zeros(count, device=policy.device)
-        for features in self._turns(count, tried, policy.device):
+        for features in self._turns(among):
             mask = torch.rand_like(policy) < policy
             flipped = mask.expand(1 + len(features), rows, count).clone()  # the mask itself, then with one feature turned over
             flipped[torch.arange(1, 1 + len(features), device=policy.device), :, features] = ~mask[:, features].T
@@ -59,10 +60,11 @@ class MarginalGains:
         gains = total / times.clamp_min(1)
         return gains if p.valid is None else gains * p.valid
 
-    def _turns(self, count: int, tried: int, device: torch.device) -> list[Tensor]:
-        """Which features each mask tries: each as often as the others, give or take one."""
+    def _turns(self, among: Tensor) -> list[Tensor]:
+        """Which of some features each mask tries: each as often as the others, give or take one."""
+        count, tried = len(among), min(len(among), self.at_once)
         needed = -(-self.draws * count // tried)
-        orders = [torch.randperm(count, device=device) for _ in range(-(-needed * tried // count) + 1)]
+        orders = [among[torch.randperm(count, device=among.device)] for _ in range(-(-needed * tried // count) + 1)]
         if tried == count:
             return orders[:needed]
         queue = torch.cat(orders)

@@ -36,7 +36,8 @@ from .evidence import Evidence, FitWarning, findings
 from .path import choose, walk
 
 STEPS = 3000  # optimiser steps of a default fit
-THOROUGH = 2  # times as many of a thorough one
+THOROUGH = 2  # times as many of a thorough one; the default method has more networks and rounds instead
+SETTLINGS = 3  # rounds at the price that points of accuracy choose
 BUDGETS = ("default", "thorough")
 PATH_JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
@@ -59,10 +60,10 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
         max_rows: most model rows in flight; None: 100,000.
         learning_rate: of Adam; None: 1e-3.
-        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: 0.008, but no more
+        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: 0.0065, but no more
             than 4.5 % of what the predictor knows.
         tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
-        budget: "default", or "thorough": twice the steps, and for the default method wider networks and more draws, in ten times the time.
+        budget: "default", or "thorough": twice the steps; for the default method three times the networks and more rounds.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
 
@@ -160,7 +161,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
             self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
-            self._walk(keep, method, train, validation, fabric, seed)
+            self._walk(keep, method, train, validation, settings, fabric)
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
         self.evidence_ = Evidence(train, validation, unseen, seed)
@@ -180,19 +181,38 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         sizes = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
         return {**sizes, "thorough": self.budget == "thorough"} if recipe is METHODS[DEFAULT] else sizes
 
-    def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, fabric: Fabric, seed: int) -> None:
-        """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses."""
+    def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, settings: Settings, fabric: Fabric) -> None:
+        """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses.
+
+        Points of accuracy may be worth a price far above the one that gains were measured at. Then they are measured again in the
+        company that this price keeps, and the path is walked anew, while that saves features.
+        """
         self.path_: pd.DataFrame | None = None
         if keep != "auto":
             return
         judge, outputs = None, method.predictor.outputs
         assert isinstance(outputs, Outputs)
         if not outputs.real:
-            judge = train_evaluator(method.features, outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=seed)
+            judge = train_evaluator(method.features, outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=settings.seed)
         rows = validation.to(fabric.device)
-        path = walk(method, rows, judge, max_rows=self._max_rows())
-        path = choose(path, method, rows, nats=self.tolerance, points=self.tolerance_points)
-        method.selector.offset.fill_(-log(path.loc[path["chosen"], "price"].item()))
+
+        def walked() -> pd.DataFrame:
+            path = walk(method, rows, judge, max_rows=self._max_rows())
+            path = choose(path, method, rows, nats=self.tolerance, points=self.tolerance_points)
+            method.selector.offset.fill_(-log(_chosen(path, "price")))
+            return path
+
+        path, plan = walked(), method.plan
+        for _ in range(SETTLINGS if self.tolerance_points is not None and isinstance(plan, Rounds) else 0):
+            assert isinstance(plan, Rounds)
+            before = copy.deepcopy(method.state_dict())
+            fit(method, plan.settle(method, _chosen(path, "price")), train, validation, settings, fabric=fabric)
+            method.eval()
+            again = walked()
+            if _chosen(again, "kept") >= _chosen(path, "kept"):
+                method.load_state_dict(before)
+                break
+            path = again
         self.path_ = path
 
     def _recipe(self) -> Callable[..., Method] | Method:
@@ -238,7 +258,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.counts(epochs=self.epochs, batch_size=self.batch_size, max_rows=self.max_rows)
         check.positive(learning_rate=self.learning_rate)
         batch = self.batch_size or min(1000, max(32, rows // 10))
-        steps = STEPS * (THOROUGH if self.budget == "thorough" else 1)
+        steps = STEPS * (THOROUGH if self.budget == "thorough" and self._recipe() is not METHODS[DEFAULT] else 1)
         epochs = self.epochs or max(5, ceil(steps / ceil(rows / batch)))
         return Settings(epochs=epochs, batch_size=batch, learning_rate=self.learning_rate or 1e-3, max_rows=self._max_rows(), seed=seed)
 
@@ -433,8 +453,12 @@ def _context(spoken: Target) -> Tensor:
 
 def _split(order: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Rows that nothing learns from or is chosen on, rows to choose on, and rows to learn from."""
-    held, unseen = max(5, ceil(len(order) / 10)), max(5, ceil(len(order) / 20))
+    held, unseen = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))
     return order[held : held + unseen], order[:held], order[held + unseen :]
+
+
+def _chosen(path: pd.DataFrame, column: str) -> float:
+    return float(path.loc[path["chosen"], column].item())
 
 
 def _plain(number: Any) -> Any:

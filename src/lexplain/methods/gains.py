@@ -17,8 +17,13 @@ from ..predictors import Ensemble, Outputs, Trained
 from ..selectors import MLP, Selector
 from .method import Method
 from .parts import predictor_part
-from .rounds import LEAST, Rounds
+from .rounds import LEAST, Rounds, usual_rounds
+from .screen import ENOUGH, WIDE, blinkered
 from .sizes import Family
+
+MEMBERS = 4  # networks of the predictor
+LESSONS = 3  # times as many with a thorough budget, each of which learns as much as one of four does,
+MORE_ROUNDS = 2  # and so many more rounds
 
 
 def gains(
@@ -40,11 +45,14 @@ def gains(
     """
     check.keep_or_penalty(keep, penalty, features.count)
     price = None if penalty is None else penalty / features.count
-    draws = min(14, max(4, 160 // features.count)) * (2 if thorough else 1)  # a wide table's features share the model rows
+    draws = min(14, max(4, 160 // (features.count if features.count <= WIDE else ENOUGH)))
     rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
     network = selector if selector is not None else MLP(features.shape, features.count)
-    ensemble = Ensemble(features.shape, outputs.count, hidden=(200,) * 3 if thorough else (100,) * 3)
-    part = Trained(ensemble, outputs, sees_mask=False) if predictor is None else predictor
+    if predictor is None:
+        network = blinkered(network, features.shape, features.count)
+        ensemble = Ensemble(features.shape, outputs.count, members=MEMBERS * LESSONS if thorough else MEMBERS)
+        predictor = Trained(blinkered(ensemble, features.shape, features.count), outputs, sees_mask=False)
+    rounds = usual_rounds(features.count) + MORE_ROUNDS if thorough else None
     k = int(keep) if isinstance(keep, (int, np.integer)) else None
     return Method(
         "gains",
@@ -52,7 +60,7 @@ def gains(
         selector=Selector(network, Family(Bernoulli, {"k": k}), offset=-log(price or LEAST)),
         estimator=Reinforce(samples=1),  # a Method has one; gains are regressed, so that it is never asked
         imputer=imputer or IndependentGaussian(),
-        predictor=predictor_part(part, features, outputs),
+        predictor=predictor_part(predictor, features, outputs),
         objective=Likelihood(imputations_inside=False),
-        plan=plan or Rounds(MarginalGains(draws=draws), rows=20_000 if thorough else 4000, price=price, rate=rate),
+        plan=plan or Rounds(MarginalGains(draws=draws), rounds=rounds, lessons=LESSONS if thorough else 1, price=price, rate=rate),
     )

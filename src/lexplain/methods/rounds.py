@@ -17,10 +17,12 @@ from ..estimators import MarginalGains
 from ..masks import Bernoulli
 from ..predictors import Trained
 from .method import Method
+from .screen import ENOUGH, WIDE, Blinkers, halve, screens, seen_features
 from .step import Phase, Step
 
-LEAST, MOST = 2e-4, 0.5  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
+LEAST, MOST = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
 FEW = 5  # features that a first guess expects to be left
+FIRST, GAINS = 2.0, 0.4  # epochs of a predictor's first training, and of a selector's, for one of a predictor's later ones
 FIRST_POLICY = log(4.0)  # log-odds of being on before anything is known: mostly on, since interactions show in company alone
 
 
@@ -35,7 +37,8 @@ class Rounds:
         gains: how gains are measured.
         rows: on how many rows.
         rounds: how often the predictor learns again from what the selector keeps; None: as often as it takes to halve the features
-            down to a few, and twice more.
+            down to a few, and twice more. More rounds take longer.
+        lessons: how many members of an ensemble each row teaches in a step.
         lenience: the predictor keeps what is worth this share of the price, since what it never sees it cannot learn again.
         decay: weight decay of the first predictor, which sees every column and must not read noise into them, of the later ones, and
             of the selector, whose goals are noisy.
@@ -48,6 +51,7 @@ class Rounds:
     gains: MarginalGains
     rows: int = 4000
     rounds: int | None = None
+    lessons: int = 1
     price: float | None = None
     share: float = 0.025
     rate: float | None = None
@@ -57,29 +61,56 @@ class Rounds:
 
     def __call__(self, method: Method) -> list[Phase]:
         """The phases of a method: predictor, gains, predictor, gains, ..."""
-        trained = isinstance(method.predictor, Trained)
-        phases = [self._predictor(method, first=True)] if trained else []
+        phases = self._first(method) if isinstance(method.predictor, Trained) else []
         phases.append(self._selector(method, 0))
-        rounds = 2 + max(1, ceil(log2(method.features.count / FEW))) if self.rounds is None else self.rounds
-        for place in range(1, rounds + 1):
-            phases += [self._predictor(method, first=False)] if trained and not self.rests else []
-            phases.append(self._selector(method, place))
-        whole = sum(phase.share for phase in phases)
+        for place in range(1, self.count(method) + 1):
+            phases += self._round(method, place)
+        return self._shared(method, phases)
+
+    def _round(self, method: Method, place: int) -> list[Phase]:
+        learns = isinstance(method.predictor, Trained) and not self.rests
+        return [self._predictor(method), self._selector(method, place)] if learns else [self._selector(method, place)]
+
+    def _shared(self, method: Method, phases: list[Phase]) -> list[Phase]:
+        """The phases, with 1 as the share of all those of the usual rounds; what is asked for beyond them takes longer."""
+        usual = usual_rounds(method.features.count)
+        whole = GAINS + usual * sum(phase.share for phase in self._round(method, 1))
+        whole += FIRST if isinstance(method.predictor, Trained) else 0
         return [replace(phase, share=phase.share / whole) for phase in phases]
 
-    def _predictor(self, method: Method, *, first: bool) -> Phase:
-        def loss(trial: Trial) -> Tensor:
+    def count(self, method: Method) -> int:
+        """How many rounds a method takes."""
+        return usual_rounds(method.features.count) if self.rounds is None else self.rounds
+
+    def _first(self, method: Method) -> list[Phase]:
+        """Train the predictor on full rows; of a wide table on all columns, on the better half of them, and so on."""
+        first = self._predictor(method, first=True)
+        network = getattr(method.predictor, "network", None)
+        halvings = screens(method.features.count) if isinstance(network, Blinkers) else 0
+        screening = [replace(first, share=2 * first.share, before=halve(method) if place else None) for place in range(halvings)]
+        return [*screening, replace(first, before=halve(method) if halvings else None)]
+
+    def settle(self, method: Method, price: float) -> list[Phase]:
+        """One more round at a price that was chosen after the others: gains are measured in the company that it keeps."""
+        return self._shared(method, replace(self, price=price, rate=None)._round(method, self.count(method)))
+
+    def _predictor(self, method: Method, *, first: bool = False) -> Phase:
+        def check(trial: Trial, lessons: int = 1) -> Tensor:
             if first:
                 mask = torch.ones(len(trial), method.features.count, dtype=torch.bool, device=trial.x.device)
             else:
                 assert trial.goal is not None
                 mask = trial.goal > 0
             mask = mask if trial.valid is None else mask & trial.valid
-            predicted = method.predict(trial, mask[None, None])
+            predicted = method.predict(trial, mask.expand(lessons, 1, *mask.shape))
             return method.objective(replace(trial, predicted=predicted)).mean()
 
-        step = Step("predictor", method.predictor, loss, loss, method.objective.imputations, 2.0, self.decay[0 if first else 1])
-        return Phase("predictor", (step,), 2.0 if first else 1.0, prepare=None if first else self._lenient(method))
+        def loss(trial: Trial) -> Tensor:
+            return check(trial, self.lessons)
+
+        copies = self.lessons * method.objective.imputations
+        step = Step("predictor", method.predictor, loss, check, copies, 2.0, self.decay[0 if first else 1])
+        return Phase("predictor", (step,), FIRST if first else 1.0, prepare=None if first else self._lenient(method))
 
     def _lenient(self, method: Method) -> Callable[[Trial, int], Tensor]:
         """What a predictor is shown is above 0; the selector rests while it learns, so that it is asked once."""
@@ -97,22 +128,23 @@ class Rounds:
             return mse_loss(method.selector.logits(trial.x, trial.context), trial.goal + method.selector.offset)
 
         step = Step("selector", method.selector, loss, loss, decay=self.decay[2])
-        return Phase("gains", (step,), 0.4, most_rows=self.rows, prepare=self._goals(method, place))
+        return Phase("gains", (step,), GAINS, most_rows=self.rows, prepare=self._goals(method, place))
 
     def _goals(self, method: Method, place: int) -> Callable[[Trial, int], Tensor]:
         @torch.no_grad()
         def goals(trial: Trial, max_rows: int) -> Tensor:
             method.eval()
-            step = max(1, max_rows // (1 + min(self.gains.at_once, method.features.count)))
-            found = torch.cat([part_goals(part) for part in trial.parts(step)])
-            method.selector.offset.fill_(-self._threshold(method, trial, found.cpu().numpy(), place))
+            among = seen_features(method).nonzero()[:, 0]
+            step = max(1, max_rows // (1 + min(self.gains.at_once, len(among))))
+            found = torch.cat([part_goals(part, among) for part in trial.parts(step)])
+            method.selector.offset.fill_(-self._threshold(method, trial, found[:, among].cpu().numpy(), place))
             return found
 
-        def part_goals(part: Trial) -> Tensor:
+        def part_goals(part: Trial, among: Tensor) -> Tensor:
             p = method.distribution(part)
             if place == 0:
                 p = Bernoulli(torch.full_like(p.logits, FIRST_POLICY), p.valid)
-            return self.gains(p, lambda mask: method.change(part, mask)).clamp(LEAST, MOST).log()
+            return self.gains(p, lambda mask: method.change(part, mask), among=among).clamp(LEAST, MOST).log()
 
         return goals
 
@@ -123,6 +155,11 @@ class Rounds:
             return min(gently, float(np.quantile(goals, 1 - self.rate)))
         price = self.share * knowledge(method, trial) if self.price is None else self.price
         return min(gently, log(max(price, LEAST)))
+
+
+def usual_rounds(features: int) -> int:
+    """How many rounds it takes to halve the features, of a wide table those that screening leaves, down to a few, and two more."""
+    return 2 + max(1, ceil(log2((features if features <= WIDE else ENOUGH) / FEW)))
 
 
 def knowledge(method: Method, trial: Trial, *, most: int = 10_000) -> float:

@@ -32,4 +32,5 @@ class Phase:
     share: float = 1.0
     settle: float = 0.0  # share of the phase in which prices still rise, so that no epoch counts as the best
     most_rows: int | None = None  # rows that the phase learns from, drawn anew as it starts; None: all
+    before: Callable[[Trial, int], None] | None = None  # done once as the phase starts, given the validation rows and rows in flight
     prepare: Callable[[Trial, int], Tensor] | None = None  # rows, and how many model rows may be in flight, to the goals of the phase

@@ -52,7 +52,7 @@ def compute(cell: Cell) -> dict[str, float]:
     """Fit from labels, explain the test rows, and compare with the truth."""
     data = load_data(cell.data, seed=cell.seed, **cell.training["draw"])
     began = time.monotonic()
-    explainer = Explainer(random_state=cell.seed, device="cpu", **cell.options).fit(data.train.x, data.train.y)
+    explainer = Explainer(random_state=cell.seed, **cell.options).fit(data.train.x, data.train.y)
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
     truth = torch.as_tensor(data.test.truth)

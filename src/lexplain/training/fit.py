@@ -131,6 +131,8 @@ class _Run:
     def _start(self, index: int, phase: Phase) -> None:
         if self.stored is None or self.phase != index:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
+        if phase.before is not None and self.stored is None:
+            phase.before(self.validation, self._goal_rows())
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
         self._set_goals(phase)
         self.focused = None
@@ -151,9 +153,11 @@ class _Run:
         if "goal/train" in resumed:
             goals = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
         elif phase.prepare is not None:
-            most = min(self.max_rows, GOAL_ROWS.get(self.fabric.device.type, self.max_rows))
-            goals = [phase.prepare(part, most) for part in (self.rows, self.validation)]
+            goals = [phase.prepare(part, self._goal_rows()) for part in (self.rows, self.validation)]
         self.rows, self.validation = (replace(part, goal=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True))
+
+    def _goal_rows(self) -> int:
+        return min(self.max_rows, GOAL_ROWS.get(self.fabric.device.type, self.max_rows))
 
     def _optimiser(self, step: Step) -> torch.optim.Optimizer:
         parameters = list(step.module.parameters())

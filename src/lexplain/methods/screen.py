@@ -1,0 +1,112 @@
+"""A wide table's first question: which columns matter at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import ceil, prod
+
+import torch
+from torch import Tensor, nn
+
+from ..core import Trial
+from ..objectives import cross_entropy
+from .method import Method
+
+WIDE, ENOUGH = 32, 16  # more features than the first are screened until there are as few as the second
+DRAWS = 8  # values drawn anew for a feature of each row
+
+
+class Blinkers(nn.Module):
+    """Show a network some columns alone; the others look like their mean.
+
+    Args:
+        network: what reads the columns.
+        columns: how many there are.
+    """
+
+    seen: Tensor
+
+    def __init__(self, network: nn.Module, columns: int) -> None:
+        super().__init__()
+        self.network = network
+        self.register_buffer("seen", torch.ones(columns, dtype=torch.bool))
+
+    def forward(self, x: Tensor, *context: Tensor) -> Tensor:
+        """What the network says of rows (n, columns)."""
+        answer: Tensor = self.network(x * self.seen, *context)
+        return answer
+
+    def reset_parameters(self) -> None:
+        """Let the network start anew on the columns that are left."""
+        self.network.reset_parameters()  # type: ignore[operator]  # Ensemble has it
+
+
+def blinkered(network: nn.Module, shape: tuple[int, ...], features: int) -> nn.Module:
+    """The network, with blinkers where the table is wide."""
+    return Blinkers(network, prod(shape)) if features > WIDE and len(shape) == 1 else network
+
+
+def screens(features: int) -> int:
+    """How often half of the features have to go until few enough are left."""
+    count = 0
+    while count or features > WIDE:
+        if features <= ENOUGH:
+            break
+        features, count = max(ENOUGH, ceil(features / 2)), count + 1
+    return count
+
+
+@torch.no_grad()
+def worth(method: Method, trial: Trial, *, max_rows: int) -> Tensor:
+    """How much worse (d,) the target is predicted when a feature takes the value of another row, on rows nobody learned from.
+
+    What is known of the target, and not of the predictor, tells a column that a predictor leans on by mistake: without it the
+    predictor is better.
+
+    Reference: Breiman, Random Forests, 2001, section 10.
+    """
+    whole = torch.ones_like(trial.x, dtype=torch.bool)
+    count = method.features.count
+
+    parts = [slice(at, at + max_rows) for at in range(0, len(trial), max_rows)]
+
+    def cost(x: Tensor) -> Tensor:
+        return torch.cat([cross_entropy(trial.take(part).target, method.predictor(x[part], whole[part])) for part in parts]).mean()
+
+    owners = method.features.expand(torch.eye(count, dtype=torch.bool, device=trial.x.device))  # (d, D): the columns of each feature
+    base, worse = cost(trial.x), torch.zeros(count, device=trial.x.device)
+    for _ in range(DRAWS):
+        other = trial.x[torch.randperm(len(trial), device=trial.x.device)]
+        worse += torch.stack([cost(torch.where(owner, other, trial.x)) for owner in owners])
+    return worse / DRAWS - base
+
+
+def halve(method: Method) -> Callable[[Trial, int], None]:
+    """Before a phase: keep the half of the features that is worth more, and let the predictor learn anew from it."""
+
+    @torch.no_grad()
+    def drop(validation: Trial, max_rows: int) -> None:
+        method.eval()
+        value = worth(method, validation, max_rows=max_rows)
+        left = seen_features(method)
+        value[~left] = -torch.inf
+        kept = torch.zeros_like(left)
+        kept[value.topk(max(ENOUGH, ceil(int(left.sum()) / 2))).indices] = True
+        chooses, predicts = method.selector.network, method.predictor.network
+        assert isinstance(chooses, Blinkers) and isinstance(predicts, Blinkers)  # a wide method's networks wear them
+        for network in (chooses, predicts):
+            network.seen.copy_(method.features.expand(kept))
+        predicts.reset_parameters()
+
+    return drop
+
+
+def seen_features(method: Method) -> Tensor:
+    """The features (d,) that the predictor's blinkers leave."""
+    network = getattr(method.predictor, "network", None)
+    device = next(method.selector.parameters()).device
+    if not isinstance(network, Blinkers):
+        return torch.ones(method.features.count, dtype=torch.bool, device=device)
+    owners = method.features.expand(torch.eye(method.features.count, dtype=torch.bool, device=device))
+    seen: Tensor = (owners & network.seen).any(1)
+    return seen
