@@ -7,8 +7,10 @@ import pytest
 import torch
 
 from lexplain.evaluation.metric import Metric, metric
-from lexplain.evaluation.predictive import accuracy, agreement, auroc, log_likelihood
+from lexplain.evaluation.predictive import accuracy, agreement, auprc, auroc, log_likelihood
+from lexplain.evaluation.sanity import mask_cosine, rank_correlation
 from lexplain.evaluation.selection import empty, kept, mask_only_accuracy, selection_rate
+from lexplain.evaluation.stability import mask_stability, rank_stability
 from lexplain.evaluation.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
 
 DRAW = torch.Generator().manual_seed(0)
@@ -28,12 +30,17 @@ METRICS = [
     (median_rank, (SCORES, TRUTH)),
     (accuracy, (PROBABILITIES, LABELS)),
     (auroc, (PROBABILITIES, LABELS)),
+    (auprc, (PROBABILITIES, LABELS)),
     (log_likelihood, (PROBABILITIES, LABELS)),
     (agreement, (PROBABILITIES, PROBABILITIES.flip(0))),
     (selection_rate, (MASK,)),
     (kept, (MASK,)),
     (empty, (MASK,)),
     (mask_only_accuracy, (~MASK, LABELS, MASK, LABELS)),
+    (mask_cosine, (MASK, ~MASK)),
+    (rank_correlation, (SCORES, SCORES.roll(1, 0))),
+    (mask_stability, (torch.stack([MASK, ~MASK, TRUTH]),)),
+    (rank_stability, (torch.stack([SCORES, SCORES.roll(1, 0), SCORES.roll(1, 1)]),)),
 ]
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
 

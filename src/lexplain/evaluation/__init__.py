@@ -4,9 +4,12 @@ from .audit import audit, card_of
 from .card import Card, Line
 from .encoding import MARGIN, encoding, encoding_values, judge
 from .metric import Metric, metric
-from .predictive import accuracy, agreement, auroc, log_likelihood
+from .predictive import accuracy, agreement, auprc, auroc, log_likelihood
+from .sanity import cascade, mask_cosine, permuted, rank_correlation, reinitialised
 from .selection import empty, kept, mask_only_accuracy, selection_rate
-from .statistics import Estimate, bootstrap, paired_difference
+from .speed import Speed, break_even, speed
+from .stability import mask_stability, rank_stability
+from .statistics import Estimate, bootstrap, holm, paired_difference, paired_test
 from .truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
 
 __all__ = [
@@ -15,26 +18,39 @@ __all__ = [
     "Estimate",
     "Line",
     "Metric",
+    "Speed",
     "accuracy",
     "agreement",
     "audit",
+    "auprc",
     "auroc",
     "auroc_against_truth",
     "bootstrap",
+    "break_even",
     "card_of",
+    "cascade",
     "cfsr",
     "empty",
     "encoding",
     "encoding_values",
     "fdr",
     "fpr",
+    "holm",
     "judge",
     "kept",
     "log_likelihood",
+    "mask_cosine",
     "mask_only_accuracy",
+    "mask_stability",
     "median_rank",
     "metric",
     "paired_difference",
+    "paired_test",
+    "permuted",
+    "rank_correlation",
+    "rank_stability",
+    "reinitialised",
     "selection_rate",
+    "speed",
     "tpr",
 ]
