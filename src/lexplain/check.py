@@ -794,3 +794,12 @@ def shares(values: Sequence[float]) -> None:
     rising = all(a < b for a, b in pairwise(values))
     if len(values) < 2 or not rising or values[0] < 0 or values[-1] > 1:
         raise ValueError(f"fractions={tuple(values)}, but at least two that rise from 0 or more to 1 or less are needed")
+
+
+def rows_to_tell_apart(filled: Tensor, real: Tensor, folds: int) -> None:
+    """Refuse rows of differing shape, or too few for each fold to hold some of both."""
+    if filled.shape[1:] != real.shape[1:] or folds < 2 or min(len(filled), len(real)) < folds:
+        raise ValueError(
+            f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
+            "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
+        )
