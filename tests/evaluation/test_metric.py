@@ -7,15 +7,18 @@ import pytest
 import torch
 
 from lexplain.evaluation.curves import deletion, insertion
+from lexplain.evaluation.fidelity import approximator_accuracy, complement_accuracy, complement_approximator_accuracy, post_hoc_accuracy
 from lexplain.evaluation.infidelity import infidelity
 from lexplain.evaluation.metric import Metric, metric
 from lexplain.evaluation.off_data import off_data
 from lexplain.evaluation.predictive import accuracy, agreement, auprc, auroc, log_likelihood
+from lexplain.evaluation.roar import kar, roar
 from lexplain.evaluation.sanity import mask_cosine, rank_correlation
 from lexplain.evaluation.selection import empty, kept, mask_only_accuracy, selection_rate
 from lexplain.evaluation.sensitivity import local_lipschitz, sensitivity
 from lexplain.evaluation.stability import mask_stability, rank_stability
 from lexplain.evaluation.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
+from lexplain.features import Columns
 
 DRAW = torch.Generator().manual_seed(0)
 ROWS, FEATURES, CLASSES = 30, 6, 3
@@ -23,6 +26,7 @@ MASK = torch.rand(ROWS, FEATURES, generator=DRAW) < 0.4
 TRUTH = torch.arange(FEATURES).expand(ROWS, -1) < 2 + torch.arange(ROWS)[:, None] % 2
 SCORES = torch.rand(ROWS, FEATURES, generator=DRAW)
 PROBABILITIES = torch.rand(ROWS, CLASSES, generator=DRAW).softmax(1)
+COLUMNS = Columns().fit(SCORES.numpy())
 LABELS = torch.arange(ROWS) % CLASSES
 
 METRICS = [
@@ -41,6 +45,12 @@ METRICS = [
     (kept, (MASK,)),
     (empty, (MASK,)),
     (mask_only_accuracy, (~MASK, LABELS, MASK, LABELS)),
+    (post_hoc_accuracy, (torch.sin, COLUMNS, SCORES, MASK)),
+    (complement_accuracy, (torch.sin, COLUMNS, SCORES, MASK)),
+    (approximator_accuracy, (torch.sin, torch.cos, COLUMNS, SCORES, MASK)),
+    (complement_approximator_accuracy, (torch.sin, torch.cos, COLUMNS, SCORES, MASK)),
+    (roar, (SCORES.T, SCORES.T.flip(1))),
+    (kar, (SCORES.T, SCORES.T.flip(1))),
     (insertion, (SCORES.T, 2 * FEATURES)),
     (deletion, (SCORES.T, 2 * FEATURES)),
     (infidelity, (torch.sin, lambda x, generator: (x / 2, x / 2), SCORES, SCORES)),

@@ -4,10 +4,13 @@ from .audit import audit, card_of
 from .card import Card, Line
 from .curves import area, deletion, deletion_curve, insertion, insertion_curve
 from .encoding import MARGIN, encoding, encoding_values, judge
+from .fidelity import approximator, approximator_accuracy, complement_accuracy, complement_approximator_accuracy, post_hoc_accuracy
 from .infidelity import hidden_features, infidelity, noisy_baseline
 from .metric import Metric, metric
 from .off_data import off_data
 from .predictive import accuracy, agreement, auprc, auroc, log_likelihood
+from .retrained import Retrained, retrain
+from .roar import kar, only_first, retraining_curve, roar, without_first
 from .sanity import cascade, mask_cosine, permuted, rank_correlation, reinitialised
 from .selection import empty, kept, mask_only_accuracy, selection_rate
 from .sensitivity import local_lipschitz, sensitivity
@@ -22,9 +25,12 @@ __all__ = [
     "Estimate",
     "Line",
     "Metric",
+    "Retrained",
     "Speed",
     "accuracy",
     "agreement",
+    "approximator",
+    "approximator_accuracy",
     "area",
     "audit",
     "auprc",
@@ -35,6 +41,8 @@ __all__ = [
     "card_of",
     "cascade",
     "cfsr",
+    "complement_accuracy",
+    "complement_approximator_accuracy",
     "deletion",
     "deletion_curve",
     "empty",
@@ -48,6 +56,7 @@ __all__ = [
     "insertion",
     "insertion_curve",
     "judge",
+    "kar",
     "kept",
     "local_lipschitz",
     "log_likelihood",
@@ -58,14 +67,20 @@ __all__ = [
     "metric",
     "noisy_baseline",
     "off_data",
+    "only_first",
     "paired_difference",
     "paired_test",
     "permuted",
+    "post_hoc_accuracy",
     "rank_correlation",
     "rank_stability",
     "reinitialised",
+    "retrain",
+    "retraining_curve",
+    "roar",
     "selection_rate",
     "sensitivity",
     "speed",
     "tpr",
+    "without_first",
 ]
