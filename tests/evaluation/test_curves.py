@@ -89,6 +89,20 @@ def test_rows_in_flight_are_bounded_and_change_nothing(max_rows):
     assert max_rows < 1000 or len(seen) == 4
 
 
+def test_memory_does_not_grow_with_the_steps():
+    held = []
+
+    class Watched:
+        count = COUNT
+
+        def expand(self, mask):
+            held.append(len(mask))
+            return mask
+
+    insertion_curve(model, Watched(), X, torch.rand(ROWS, COUNT), max_rows=2 * ROWS)
+    assert max(held) == 2 * ROWS
+
+
 def test_groups_come_and_go_together():
     features = Groups(groups={"most": [0, 1, 2, 3, 4]}).fit(torch.randn(20, COUNT).numpy())
     curve = insertion_curve(model, features, X, torch.tensor([[3.0, 2.0, 1.0]]).expand(ROWS, -1), target=SECOND)

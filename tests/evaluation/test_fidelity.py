@@ -51,6 +51,13 @@ def test_by_hand():
     assert complement_accuracy(model, FEATURES, x, only(0, rows=2), imputer=high).tolist() == [1, 0]
 
 
+def test_a_model_approximates_itself():
+    mask = torch.rand(500, COUNT) < 0.5
+    for alone, read in ((post_hoc_accuracy, approximator_accuracy), (complement_accuracy, complement_approximator_accuracy)):
+        assert torch.equal(read(model, model, FEATURES, TEST, mask), alone(model, FEATURES, TEST, mask))
+        assert torch.equal(read(model, lambda x: 1 - model(x), FEATURES, TEST, mask), 1 - alone(model, FEATURES, TEST, mask))
+
+
 def test_an_approximator_learns_what_is_kept():
     mask, rest = only(0), ~only(0)
     kept, others = (approximator(FEATURES, FRESH, TRAIN, m[:1000]) for m in (mask, rest))
