@@ -48,7 +48,7 @@ def insertion_curve(
         max_rows: most model rows in flight.
         generator: of the order of ties.
 
-    Reference: Petsiuk et al., RISE, 2018, section 4.2 and algorithm 1.
+    Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
     place = positions(check.scores_of_rows(scores, x, features.count), generator)
@@ -72,7 +72,7 @@ def deletion_curve(
 
     Arguments as for `insertion_curve`.
 
-    Reference: Petsiuk et al., RISE, 2018, section 4.2 and algorithm 1.
+    Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
     place = positions(-check.scores_of_rows(scores, x, features.count), generator)  # the lowest score stays longest

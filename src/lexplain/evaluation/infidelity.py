@@ -25,7 +25,7 @@ def noisy_baseline(features: Any, *, baseline: float = 0.0, scale: float = 0.2, 
         scale: of the normal noise.
         bounds: least and greatest value there may be, such as (0, 1) for pixels; None: any.
 
-    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 3.2 (noisy baseline).
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (noisy baseline).
     """
 
     def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
@@ -40,7 +40,7 @@ def noisy_baseline(features: Any, *, baseline: float = 0.0, scale: float = 0.2, 
 def hidden_features(features: Any, imputer: nn.Module, *, rate: float = 0.5) -> Perturbation:
     """Hide each feature with the same probability; those hidden are perturbed by 1. For scores that are parts of the output.
 
-    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 3.2 (difference to a subset of the baseline).
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (difference to a subset of the baseline).
     """
 
     def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
@@ -80,7 +80,7 @@ def infidelity(
         max_rows: most model rows in flight; beside them, the perturbations of one draw for all rows are held.
         generator: of the perturbations.
 
-    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1; section 5 for the scaling.
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1, and its experiments for the scaling.
     """
     check.counts(draws=draws, max_rows=max_rows)
     target, whole = explained(model, x, target, max_rows=max_rows)
