@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -750,4 +751,55 @@ def classifier_has_probabilities(model: Any) -> None:
         raise TypeError(
             f"{type(model).__name__} has classes but no predict_proba; wrap it in CalibratedClassifierCV, or pass a function that returns "
             "(rows, classes) probabilities"
+        )
+
+
+def several_seeds(values: Tensor) -> Tensor:
+    """Return values of several fits; refuse those of one, or of another shape."""
+    if values.ndim != 3 or len(values) < 2:
+        raise ValueError(f"values of shape {tuple(values.shape)} are not of several seeds; stack at least two: (seeds, rows, features)")
+    return values
+
+
+def probability_values(values: Tensor) -> Tensor:
+    """Return p-values in double precision; refuse those that are none."""
+    values = torch.as_tensor(values, dtype=torch.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(f"p-values are (tests,) numbers from 0 to 1, but {values.tolist()} was given; leave out what was not tested")
+    return values
+
+
+def classes_to_agree_on(said: Tensor) -> Tensor:
+    """Return what a model says (rows, classes); refuse values, on which two models never name the same class."""
+    if said.ndim != 2 or said.shape[1] < 2:
+        raise ValueError(
+            f"the model says values of shape {tuple(said.shape)}, but agreement needs probabilities (rows, classes) of several classes; "
+            "for a real-valued model use infidelity, or the area under the insertion curve"
+        )
+    return said
+
+
+def scores_of_rows(scores: Tensor, x: Tensor, count: int) -> Tensor:
+    """Return scores; refuse those that are not one for each row and feature."""
+    if scores.shape != (len(x), count) or scores.isnan().any():
+        raise ValueError(
+            f"scores of shape {tuple(scores.shape)} do not fit {len(x)} rows of {count} features; "
+            "give one score, not NaN, for each feature of each row: (rows, features)"
+        )
+    return scores
+
+
+def shares(values: Sequence[float]) -> None:
+    """Refuse shares that do not rise, or that lie outside 0 to 1."""
+    rising = all(a < b for a, b in pairwise(values))
+    if len(values) < 2 or not rising or values[0] < 0 or values[-1] > 1:
+        raise ValueError(f"fractions={tuple(values)}, but at least two that rise from 0 or more to 1 or less are needed")
+
+
+def rows_to_tell_apart(filled: Tensor, real: Tensor, folds: int) -> None:
+    """Refuse rows of differing shape, or too few for each fold to hold some of both."""
+    if filled.shape[1:] != real.shape[1:] or folds < 2 or min(len(filled), len(real)) < folds:
+        raise ValueError(
+            f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
+            "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
         )

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
+from sklearn.metrics import accuracy_score, average_precision_score, log_loss, roc_auc_score
 
-from lexplain.evaluation.predictive import accuracy, agreement, auroc, log_likelihood
+from lexplain.evaluation.predictive import accuracy, agreement, auprc, auroc, log_likelihood
 
 PROBABILITIES = torch.tensor([[0.8, 0.2], [0.4, 0.6], [0.7, 0.3]])
 LABELS = torch.tensor([0, 0, 1])
@@ -48,6 +48,38 @@ def test_multiclass_auroc_is_scikit_learns_micro_average(data, rows, classes):
     assert values.mean().item() == pytest.approx(expected, abs=1e-9)
     if len(set(labels)) == classes:
         assert expected == pytest.approx(roc_auc_score(labels, p, multi_class="ovr", average="micro"), abs=1e-9)
+
+
+@settings(deadline=None)
+@given(st.data(), st.integers(2, 20), st.integers(2, 4))
+def test_auprc_is_scikit_learns(data, rows, classes):
+    weights = data.draw(arrays(np.float64, (rows, classes), elements=st.sampled_from([1.0, 2.0, 4.0])))  # many ties
+    labels = data.draw(arrays(np.int64, rows, elements=st.integers(0, classes - 1)))
+    p = weights / weights.sum(1, keepdims=True)
+    values = auprc(torch.tensor(p), torch.tensor(labels))
+    if classes == 2 and not labels.any():
+        assert values.isnan().all()
+        return
+    of = slice(1, None) if classes == 2 else slice(None)
+    expected = average_precision_score(np.eye(classes)[labels][:, of].ravel(), p[:, of].ravel())
+    assert values.mean().item() == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_auprc_values_are_influences(classes):
+    """A row's value is what the average precision would become if the row were weighted up, to first order; with ties."""
+    draw = torch.Generator().manual_seed(1)
+    p, labels = torch.randint(1, 9, (40, classes), generator=draw).double(), torch.arange(40) % classes
+    p = p / p.sum(1, keepdim=True)
+    of = slice(1, None) if classes == 2 else slice(None)
+    truth, scores = np.eye(classes)[labels][:, of], p[:, of].numpy()
+    values, step = auprc(p, labels), 1e-6
+    whole = average_precision_score(truth.ravel(), scores.ravel())
+    for row in range(40):
+        weights = np.ones(truth.shape)
+        weights[row] += step * 40
+        tilted = average_precision_score(truth.ravel(), scores.ravel(), sample_weight=weights.ravel())
+        assert values[row].item() - whole == pytest.approx((tilted - whole) / step, abs=1e-3)
 
 
 def test_accuracy_and_likelihood_are_scikit_learns():

@@ -1,5 +1,6 @@
 """Estimates: intervals that hold what they claim."""
 
+import itertools
 import math
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexplain.evaluation.predictive import auroc
-from lexplain.evaluation.statistics import Estimate, bootstrap, paired_difference, placement
+from lexplain.evaluation.statistics import Estimate, bootstrap, holm, paired_difference, paired_test, placement
 
 EXPERIMENTS = 300
 BINOMIAL_ERROR = 4 * math.sqrt(0.95 * 0.05 / EXPERIMENTS)
@@ -111,6 +112,39 @@ def test_paired_difference_sees_what_two_intervals_hide():
     assert paired_difference(torch.tensor([1.0, torch.nan, 3.0]), torch.tensor([0.0, 1.0, torch.nan])).n == 1
 
 
+def test_holm_by_hand():
+    assert holm(torch.tensor([0.01, 0.04, 0.03, 0.005])).tolist() == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm(torch.tensor([0.6, 0.7])).tolist() == [1, 1]
+    assert holm(torch.tensor([0.2])).tolist() == pytest.approx([0.2])
+    assert holm(torch.zeros(0)).tolist() == []
+
+
+def test_paired_test_of_few_rows_is_enumeration():
+    a, b = torch.tensor([3.0, 1.0, 4.0, 1.0, 5.0, 2.0]), torch.tensor([1.0, 2.0, 1.0, 1.0, 0.0, torch.nan])
+    difference = [2, -1, 3, 0, 5]
+    flips = [abs(sum(s * d for s, d in zip(signs, difference, strict=True))) for signs in itertools.product([1, -1], repeat=5)]
+    assert paired_test(a, b) == sum(f >= 9 for f in flips) / 32 == 0.25
+    assert paired_test(a, a) == 1
+    assert paired_test(torch.ones(8), torch.zeros(8)) == 2 / 256
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["continuous", "equal differences"])
+def test_flipping_at_random_approaches_enumeration(few):
+    a = torch.randn(12, generator=torch.Generator().manual_seed(0)) + 0.4
+    a = torch.tensor([1.0] * 9 + [-1.0] * 3) if few else a
+    exact = paired_test(a, torch.zeros(12), resamples=2**12)
+    assert 0.01 < exact < 0.9
+    assert paired_test(a, torch.zeros(12), resamples=4000) == pytest.approx(exact, abs=0.018)
+    assert paired_test(a, torch.zeros(12), resamples=500, seed=1) == paired_test(a, torch.zeros(12), resamples=500, seed=1)
+
+
+def test_paired_test_rejects_as_often_as_it_says():
+    draw = torch.Generator().manual_seed(0)
+    p = [paired_test(*torch.randn(2, 30, generator=draw), resamples=300) for _ in range(300)]
+    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=BINOMIAL_ERROR)
+    assert paired_test(torch.randn(100, generator=draw) + 1, torch.zeros(100), resamples=300) == 1 / 301  # never 0
+
+
 def test_placement_counts_ties_half():
     assert placement(torch.tensor([0.0, 1.0, 2.0, 9.0]), torch.tensor([2.0, 1.0, 1.0, 3.0])).tolist() == [0, 0.25, 0.625, 1]
     columns = torch.tensor([[0.0, 4.0], [2.0, 3.0], [1.0, 3.0]]).T
@@ -126,6 +160,10 @@ def test_placement_counts_ties_half():
         (lambda: bootstrap(torch.zeros(2), level=95), "between 0 and 1"),
         (lambda: bootstrap(torch.zeros(2), resamples=0), "at least one resample"),
         (lambda: paired_difference(torch.zeros(2), torch.zeros(3)), "cannot be paired"),
+        (lambda: paired_test(torch.zeros(2), torch.zeros(3)), "cannot be paired"),
+        (lambda: paired_test(torch.zeros(2), torch.zeros(2), resamples=0), "above 0"),
+        (lambda: holm(torch.tensor([0.1, 1.1])), "from 0 to 1"),
+        (lambda: holm(torch.tensor([0.1, torch.nan])), "from 0 to 1"),
     ],
 )
 def test_refusals(call, words):

@@ -35,6 +35,40 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
     return pooled_auroc(probabilities, truth)
 
 
+@metric(label="AUPRC", higher_is_better=True, reads="average precision over all thresholds; the positives' share is guessing")
+def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
+    """Average precision of P(y = 1), or micro-averaged over more than two classes; the plain mean over rows is the average precision.
+
+    A single row's value is the average precision plus b times the row's influence on it, and may lie outside [0, 1]. NaN where two
+    classes are possible and no label is the second.
+
+    Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6 (eAUPRC, when the probabilities are EVAL-X's).
+    """
+    probabilities, labels = check.probabilities_and_labels(probabilities, labels)
+    truth = one_hot(labels, probabilities.shape[1]).double()
+    if probabilities.shape[1] == 2:
+        return _pooled_precision(probabilities[:, 1:], truth[:, 1:])
+    return _pooled_precision(probabilities, truth)
+
+
+def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
+    """Average precision over all cells (b, cells), handed out to rows (b,) by their influence on it.
+
+    With A and B the numbers of positives and of all cells that score no less than a cell, and P that of all positives, the average
+    precision is the mean of A / B over positives. Weighing a cell up adds to P, and to A and B of the cells that score no more.
+    """
+    distinct, level = torch.unique(scores, return_inverse=True)  # ascending; (b, cells)
+    weights = torch.stack([positive, torch.ones_like(positive)]).flatten(1)  # (2, b x cells)
+    at = weights.new_zeros(2, len(distinct)).index_add(1, level.flatten(), weights)  # positives and all, by level of score
+    hits, found = at.flip(1).cumsum(1).flip(1)  # A and B
+    precision, total = hits / found, positive.sum()
+    average = (at[0] * precision).sum() / total
+    through_hits, through_found = (at[0] / found).cumsum(0), (at[0] * precision / found).cumsum(0)
+    slope = positive * (precision[level] - average + through_hits[level]) - through_found[level]
+    values: Tensor = average + len(scores) * slope.sum(1) / total
+    return values
+
+
 @metric(
     label="Log-likelihood",
     higher_is_better=True,

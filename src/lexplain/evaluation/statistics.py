@@ -68,6 +68,46 @@ def paired_difference(a: Tensor, b: Tensor, *, level: float = 0.95, resamples: i
     return bootstrap(a.double() - b.double(), level=level, resamples=resamples, seed=seed)
 
 
+def paired_test(a: Tensor, b: Tensor, *, resamples: int = 10_000, seed: int = 0) -> float:
+    """The two-sided p-value of no difference between the means of two values (b,) of the same instances, by flipping signs.
+
+    Were neither better, each instance's difference would have come with the other sign as easily. Few instances are flipped in every
+    way, more at random; then p is at least 1 / (resamples + 1). Instances of which either value is NaN are left out.
+
+    Reference: Fisher, The Design of Experiments, 1935, section 21; Phipson and Smyth, Permutation P-values should never be zero, 2010.
+    """
+    check.paired(a, b)
+    check.values_to_average(a - b)
+    check.counts(resamples=resamples)
+    difference = (a.double() - b.double()).detach().cpu().numpy()
+    moved = np.abs(difference[~np.isnan(difference) & (difference != 0)])  # an instance without a difference flips to itself
+    seen = abs(difference[~np.isnan(difference)].sum()) - 1e-9 * moved.sum()  # rounding must not tell equal sums apart
+    n = len(moved)
+    if 2**n <= resamples:
+        signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
+        return float((np.abs(signs @ moved) >= seen).mean())
+    distinct, times = np.unique(moved, return_counts=True)
+    rng, chunk = np.random.default_rng(seed), max(1, CELLS // len(distinct))
+    as_far = 0
+    for start in range(0, resamples, chunk):  # of equal differences, only how many flip matters
+        plus = rng.binomial(times, 0.5, size=(min(chunk, resamples - start), len(distinct)))
+        as_far += int((np.abs((2 * plus - times) @ distinct) >= seen).sum())
+    return (as_far + 1) / (resamples + 1)
+
+
+def holm(p_values: Tensor) -> Tensor:
+    """Adjust p-values (m,) for having tested m things: to reject where they are below a level errs even once no more often than that.
+
+    Reference: Holm, A simple sequentially rejective multiple test procedure, 1979.
+    """
+    p_values = check.probability_values(p_values)
+    order = p_values.argsort(stable=True)
+    factors = torch.arange(len(p_values), 0, -1, dtype=torch.float64, device=p_values.device)
+    adjusted = torch.empty_like(p_values)
+    adjusted[order] = (factors * p_values[order]).clamp(max=1).cummax(0).values if len(p_values) else p_values
+    return adjusted
+
+
 def placement(values: Tensor, among: Tensor) -> Tensor:
     """Share of `among` (..., m) that lies below each of `values` (..., n), ties counting half; in O((n + m) log m)."""
     ordered, values = among.contiguous().sort(-1).values, values.contiguous()  # searchsorted warns of strides

@@ -1,0 +1,47 @@
+"""How far inputs with hidden features lie from the data: can a classifier tell them from real rows?"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import StratifiedKFold
+from torch import Tensor
+
+from .. import check
+from .metric import metric
+from .statistics import pooled_auroc
+
+
+@metric(
+    label="Off the data",
+    higher_is_better=False,
+    reads="chance that a classifier finds a filled row less real than a real one; 0.5 cannot tell them apart, 1 always can",
+)
+def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, seed: int = 0) -> Tensor:
+    """AUROC of a forest that tells filled rows from real ones, of rows it did not learn from; the plain mean of the values is the AUROC.
+
+    The values (b + r,) are those of the filled rows, then of the real ones, because both are a sample. Each is compared with rows of
+    its own fold only: forests of different folds do not score alike. Values drawn from few background rows come again and again, which
+    can be told too: from 300 of them, 300 rows of independent columns measured 0.53.
+
+    Args:
+        filled: (b, ...) what an imputer made of rows.
+        real: (r, ...) rows that were not filled: a forest that knows a row would know what was made of it.
+        folds: of the cross-validation.
+        trees: of each forest.
+        seed: of folds and forests.
+
+    Reference: Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017, section 3.
+    """
+    check.rows_to_tell_apart(filled, real, folds)
+    rows = torch.cat([filled, real]).flatten(1).detach().cpu().numpy()
+    made = np.arange(len(rows)) < len(filled)
+    values = torch.empty(len(rows), dtype=torch.float64)
+    split = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    for learn, judge in split.split(rows, made):
+        # Equal weights of both kinds, and leaves of several rows, which rank better than single ones.
+        forest = RandomForestClassifier(trees, min_samples_leaf=3, class_weight="balanced", random_state=seed)
+        scores = forest.fit(rows[learn], made[learn]).predict_proba(rows[judge])[:, 1]
+        values[judge] = pooled_auroc(torch.from_numpy(scores)[:, None], torch.from_numpy(made[judge])[:, None])
+    return values.to(filled.device)
