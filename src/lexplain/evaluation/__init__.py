@@ -1,5 +1,6 @@
 """Evaluation: metrics return one number per instance and know which direction is better; `audit` joins them into a card."""
 
+from .adopt import adopt
 from .audit import audit, card_of
 from .card import Card, Line
 from .encoding import MARGIN, encoding, encoding_values, judge
@@ -16,6 +17,7 @@ __all__ = [
     "Line",
     "Metric",
     "accuracy",
+    "adopt",
     "agreement",
     "audit",
     "auroc",
