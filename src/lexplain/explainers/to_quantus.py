@@ -37,8 +37,9 @@ def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.n
             if key not in fits:
                 fits[key] = clone(explainer).fit(refit, model=model)
             chosen = fits[key]
-        scores: np.ndarray = chosen.attribute(torch.as_tensor(np.asarray(inputs))).numpy()
-        return scores
+        rows = np.array(inputs)
+        scores: np.ndarray = chosen.attribute(torch.from_numpy(rows.reshape(len(rows), -1))).numpy()
+        return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)
 
     return explain_func
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -27,8 +28,9 @@ def as_fill(imputer: nn.Module, *, features: Any = None) -> Fill:
 
     def fill(x: Any, mask: Any) -> Any:
         encoded = features is not None
-        rows = features.encode(x) if encoded else torch.as_tensor(x)
-        shown = check.mask_of_rows(torch.as_tensor(mask, device=rows.device), (len(rows), features.count) if encoded else rows.shape)
+        rows = features.encode(x) if encoded else _tensor(x)
+        rows = rows if rows.is_floating_point() else rows.to(torch.get_default_dtype())  # what is imputed may lie between whole numbers
+        shown = check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count) if encoded else rows.shape)
         raw = features.expand(shown) if encoded else shown
         kind = next((held.dtype for held in imputer.buffers() if held.is_floating_point()), rows.dtype)
         filled = imputer(rows.to(kind), raw)
@@ -38,3 +40,8 @@ def as_fill(imputer: nn.Module, *, features: Any = None) -> Fill:
         return filled if isinstance(x, Tensor) else filled.numpy()
 
     return fill
+
+
+def _tensor(values: Any) -> Tensor:
+    """A tensor as it is, and other things as a copy: arrays may be read-only, which tensors cannot be."""
+    return values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
