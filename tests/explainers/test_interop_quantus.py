@@ -62,6 +62,7 @@ def test_it_is_quantus_s_explain_func(explainer):
     assert isinstance(found, np.ndarray)
     assert found.dtype == ROWS.dtype
     assert np.allclose(found, explainer.explain(ROWS).scores.numpy())
+    assert np.array_equal(explain(network(), ROWS[:, None], LABELS), found[:, None])
     with pytest.raises(NotFittedError, match="not fitted yet"):
         to_quantus(lx.Explainer("realx"))
 
