@@ -80,7 +80,11 @@ def test_of_equal_scores_the_first_are_kept():
     assert kept(adopt(np.array([[-128, 3, 127]], dtype=np.int8), np.zeros((1, 3)), keep=1)).tolist() == [[True, False, False]]
 
 
-@pytest.mark.parametrize("given", [TWO, TWO.astype(int), TWO.astype(float).tolist(), torch.tensor(TWO), pd.DataFrame(TWO)], ids=str)
+@pytest.mark.parametrize(
+    "given",
+    [TWO, TWO.astype(int), TWO.astype(float).tolist(), torch.tensor(TWO), pd.DataFrame(TWO)],
+    ids=["truths", "ints", "lists", "tensor", "frame"],
+)
 def test_masks_are_themselves(given):
     e = adopt(given, X)
     assert np.array_equal(kept(e), TWO)

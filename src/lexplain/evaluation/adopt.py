@@ -30,7 +30,8 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
         target: the index of the class explained, one for all rows or (n,): needed where the scores of several classes were given.
 
     Example:
-        >>> adopt([[0.1, -2.0, 0.3], [1.5, 0.2, 0.4]], [[1, 2, 3], [4, 5, 6]], keep=1).mask.tolist()
+        >>> import lexplain as lx
+        >>> lx.adopt([[0.1, -2.0, 0.3], [1.5, 0.2, 0.4]], [[1, 2, 3], [4, 5, 6]], keep=1).mask.tolist()
         [[False, True, False], [True, False, False]]
     """
     if isinstance(explanation, Explanation):

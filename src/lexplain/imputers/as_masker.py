@@ -29,6 +29,8 @@ def as_masker(imputer: nn.Module, *, features: Any = None, draws: int = DRAWS, s
         seed: of the draws.
 
     Example:
+        >>> import numpy as np
+        >>> from lexplain.imputers import Constant, as_masker
         >>> masker = as_masker(Constant(0.5), draws=3)
         >>> masker(np.array([True, False]), np.array([7.0, 8.0]))
         (array([[7. , 0.5]]),)
