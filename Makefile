@@ -11,13 +11,13 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/.peers: $(VENV)/.installed
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]' shap lime
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev,peers]'
 	touch $@
 
 demo: $(VENV)/.installed  ## the main job on embedded data: a table and report.html
 	$(BIN)/lexplain demo
 
-test: $(VENV)/.installed  ## style, types and tests
+test: $(VENV)/.peers  ## style, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -1,4 +1,5 @@
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -245,3 +246,111 @@ def test_a_trial_in_parts_is_whole(rows, most, sizes):
     assert [len(part) for part in parts] == sizes
     assert torch.equal(torch.cat([part.x for part in parts]), trial.x)
     assert torch.equal(torch.cat([part.goal for part in parts]), trial.goal)
+
+
+# ---- shap ----
+
+BASE = torch.tensor([0.5, -0.25, 1.0])
+FORTY = torch.linspace(-1, 1, 120).reshape(40, 3)
+ROWS = pd.DataFrame({"age": np.arange(40), "income": np.linspace(0, 1, 40), "place": ["town", "land"] * 20})
+
+
+@pytest.fixture
+def shap():
+    pytest.importorskip("matplotlib").use("Agg")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what shap itself imports
+        yield pytest.importorskip("shap")
+    pytest.importorskip("matplotlib.pyplot").close("all")
+
+
+def of_forty_rows(**more):
+    return Explanation(FORTY, FORTY > 0, NAMES, method="realx", **{"data": ROWS, **more})
+
+
+def test_shap_is_given_what_there_is(shap):
+    given = of_forty_rows().to_shap()
+    assert isinstance(given, shap.Explanation)
+    assert np.array_equal(given.values, FORTY.numpy())
+    assert given.feature_names == list(NAMES)
+    assert given.data[:3].tolist() == [[0, 0, 1], [1, 1 / 39, 0], [2, 2 / 39, 1]]  # categories as numbers,
+    assert given.display_data[1].tolist() == [1, 1 / 39, "land"]  # and as they are
+    plain = of_forty_rows(data=np.arange(120).reshape(40, 3)).to_shap()
+    assert plain.data[1].tolist() == [3, 4, 5]
+    assert plain.display_data is None
+    assert of_forty_rows(data=None).to_shap().data is None
+
+
+def test_shap_is_given_the_values_of_features(shap):
+    from lexplain.features import Groups
+
+    swapped = Groups(groups={"last": ["place"]}).fit(ROWS)  # groups come first
+    given = of_forty_rows(features=swapped).to_shap()
+    assert given.display_data[1].tolist() == ["land", 1, 1 / 39]
+    joined = Groups(groups={"both": ["place", "age"]}).fit(ROWS)
+    two = Explanation(FORTY[:, :2], FORTY[:, :2] > 0, joined.names, data=ROWS, features=joined)
+    assert two.to_shap().data is None  # a group has no one value
+
+
+PLOTS = {
+    "beeswarm": lambda shap, e: shap.plots.beeswarm(e, show=False),
+    "bar": lambda shap, e: shap.plots.bar(e, show=False),
+    "bar of a row": lambda shap, e: shap.plots.bar(e[0], show=False),
+    "scatter": lambda shap, e: shap.plots.scatter(e[:, "income"], color=e[:, "age"], show=False),
+    "scatter of categories": lambda shap, e: shap.plots.scatter(e[:, "place"], show=False),
+    "heatmap": lambda shap, e: shap.plots.heatmap(e, show=False),
+}
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+@pytest.mark.parametrize("additive", [True, False])
+def test_shap_draws_it(shap, plot, additive):
+    more = {"additive": True, "base": torch.zeros(40)} if additive else {}
+    ax = PLOTS[plot](shap, of_forty_rows(**more).to_shap())
+    words = " ".join(text.get_text() for text in ax.figure.findobj(match=lambda a: hasattr(a, "get_text")))
+    assert "income" in words or "place" in words
+
+
+SUMS = {
+    "waterfall": lambda shap, e: shap.plots.waterfall(e[0], show=False),
+    "force": lambda shap, e: shap.plots.force(e[0], matplotlib=True, show=False),
+    "force of all": lambda shap, e: shap.plots.force(e),
+    "decision": lambda shap, e: shap.plots.decision(e.base_values[0] if hasattr(e.base_values, "__len__") else e.base_values, e.values),
+}
+
+
+@pytest.mark.parametrize("plot", SUMS)
+def test_shap_adds_up_what_adds_up_alone(shap, plot):
+    SUMS[plot](shap, of_forty_rows(additive=True, base=torch.linspace(0, 1, 40)).to_shap())
+    for more in ({}, {"additive": True}, {"base": torch.zeros(40)}):  # both are needed: that they do, and from where
+        with pytest.raises(ValueError, match=r"the scores of realx say what matters, .* they add up to nothing, .* use beeswarm"):
+            SUMS[plot](shap, of_forty_rows(**more).to_shap())
+
+
+def test_shap_computes_with_it(shap):
+    given = of_forty_rows().to_shap()
+    assert np.allclose((given * 2).values, 2 * FORTY)
+    assert np.allclose(given.abs.mean(0).values, FORTY.abs().mean(0))
+    assert "do not add up" in repr(given)
+    added = of_forty_rows(additive=True, base=torch.linspace(0, 1, 40)).to_shap()
+    assert added[3].base_values == pytest.approx(3 / 39)
+
+
+def test_shap_may_be_missing(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "shap", None)
+    with pytest.raises(ImportError, match=r"shap is not installed; run: pip install 'lexplain\[peers\]'"):
+        explanation().to_shap()
+
+
+def test_the_base_goes_where_the_rows_go():
+    e = explanation(additive=True, base=BASE)
+    assert e[[2, 0]].base.tolist() == [1.0, 0.5]
+    assert e[1].additive
+    assert explanation()[1].base is None
+    back = Explanation.from_json(e.to_json())
+    assert back.additive
+    assert torch.equal(back.base, BASE)
+    old = {name: value for name, value in json.loads(explanation().to_json()).items() if name not in ("additive", "base")}
+    assert Explanation.from_json(json.dumps(old)).additive is False  # what was written before there was a base
+    with pytest.raises(ValueError, match=r"base has shape \(2,\), but 3 explained rows need one base value each: \(3,\)"):
+        explanation(base=BASE[:2])

@@ -16,6 +16,7 @@ SO_FAR = {  # of design.md, section 2
     "Explanation",
     "Groups",
     "Method",
+    "adopt",
     "audit",
     "load_data",
 }

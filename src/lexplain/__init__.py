@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .core import Dataset, Explanation
     from .data import load_data
     from .evaluation import Card
+    from .evaluation.adopt import adopt
     from .evaluation.audit import audit
     from .explainers import Explainer
     from .features import Columns, Groups
@@ -36,11 +37,12 @@ _HOME = {  # imported when first asked for, so that the command line answers at 
     "Groups": "features",
     "METHODS": "methods",
     "Method": "methods",
+    "adopt": "evaluation",
     "audit": "evaluation",
     "load_data": "data",
 }
 
-__all__ = ["METHODS", "Card", "Columns", "Dataset", "Explainer", "Explanation", "Groups", "Method", "audit", "load_data"]
+__all__ = ["METHODS", "Card", "Columns", "Dataset", "Explainer", "Explanation", "Groups", "Method", "adopt", "audit", "load_data"]
 
 
 def __getattr__(name: str) -> Any:

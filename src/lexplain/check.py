@@ -785,6 +785,54 @@ def scores_of_rows(scores: Tensor, x: Tensor, count: int) -> Tensor:
         raise ValueError(
             f"scores of shape {tuple(scores.shape)} do not fit {len(x)} rows of {count} features; "
             "give one score, not NaN, for each feature of each row: (rows, features)"
+
+
+class NoBase:
+    """Stands where shap looks for the value that scores add up from, and refuses to be one: the wording of that refusal."""
+
+    shape = ()  # shap takes a mean of rows for one that has lost its base values
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __repr__(self) -> str:
+        return "none: these scores do not add up to a prediction"
+
+    def __float__(self) -> float:
+        raise ValueError(
+            f"the scores of {self.method or 'this method'} say what matters, not how far each feature moves the prediction: they add up to "
+            "nothing, so that waterfall and force plots would mislead; use beeswarm, bar or scatter plots, or an additive method"
+        )
+
+    def __radd__(self, other: Any) -> Any:  # shap's force plots add the scores up before they look
+        return other + float(self)
+
+    def __add__(self, other: Any) -> NoBase:  # shap computes with explanations, such as e * 2, base values and all
+        return self
+
+    __sub__ = __mul__ = __truediv__ = __add__
+
+
+def base_fits(base: Tensor | None, rows: int) -> None:
+    """Refuse base values that are not one a row."""
+    if base is not None and tuple(base.shape) != (rows,):
+        raise ValueError(f"base has shape {tuple(base.shape)}, but {rows} explained rows need one base value each: ({rows},)")
+
+
+def scores_of_rows(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the scores of rows of a shape as they are; refuse other shapes, other things than numbers, NaN and infinity."""
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(f"the scores are of type {scores.dtype}, but numbers are needed, one for each feature of each row")
+    if scores.shape != shape or len(shape) < 2:
+        raise ValueError(
+            f"the scores have shape {scores.shape}, but X has shape {shape}; both must be (rows, features), in the same order; "
+            "scores of several classes have them as a last axis and need target="
+        )
+    wrong = ~np.isfinite(scores)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"the scores hold {scores[place]} (first at {place}), which cannot be ranked; mend the explainer, or drop such rows"
         )
     return scores
 
@@ -803,3 +851,79 @@ def rows_to_tell_apart(filled: Tensor, real: Tensor, folds: int) -> None:
             f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
             "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
         )
+
+
+def rows_of_numbers(scores: Any) -> np.ndarray:
+    """Return nested lists and the like as one array; refuse rows that differ in length."""
+    try:
+        return np.asarray(scores)
+    except (TypeError, ValueError) as ragged:
+        raise ValueError(f"the scores are no table of numbers ({ragged}); give one score for each feature of each row") from None
+
+
+def class_of_each(target: Any, classes: Sequence[int], rows: int) -> np.ndarray:
+    """Return the class (rows,) whose scores are meant; refuse to guess, and classes that were not explained."""
+    if target is None:
+        raise ValueError(
+            f"these are the scores of {len(classes)} classes ({list(classes)[:10]}), but one class a row is explained at a time; "
+            "give target=, the class of each row, such as model.predict_proba(X).argmax(1)"
+        )
+    return class_indices(target, rows, classes)
+
+
+def class_indices(target: Any, rows: int, classes: Sequence[int] | None = None) -> np.ndarray:
+    """Return one class index a row, from one for each or one for all; refuse labels, and those not among the classes."""
+    asked = np.asarray(target.detach().cpu() if isinstance(target, Tensor) else target)
+    if asked.dtype.kind not in "iu" or asked.shape not in ((), (rows,)):
+        raise ValueError(
+            f"target is of type {asked.dtype} and shape {asked.shape}, but {rows} rows need the index of a class, one for all or ({rows},)"
+        )
+    odd = [int(c) for c in asked.reshape(-1) if c < 0 or (classes is not None and c not in classes)]
+    if odd:
+        raise ValueError(
+            f"target holds {odd[0]}, which was not explained; the classes are {'0, 1, ...' if classes is None else list(classes)}"
+        )
+    return np.broadcast_to(asked, (rows,)).astype(np.int64)
+
+
+def says_what_is_kept(keep: Any, count: int, *, mask: bool, sparse: bool) -> None:
+    """Refuse a size that cannot be kept, one beside a mask, and none beside scores that leave no feature out."""
+    if isinstance(keep, str):
+        raise ValueError(f"keep={keep!r}, but scores are cut at a number of features (1 to {count - 1}) or at a rate between 0 and 1")
+    if mask and keep is not None:
+        raise ValueError(f"keep={keep} was given together with a mask of truths, which says itself what is kept; leave keep out")
+    keep_or_penalty(keep, None, count)
+    if keep is None and not (mask or sparse):
+        raise ValueError(
+            "these scores say how much every feature matters, not which of them are kept; give keep=, how many to keep of each row "
+            f"(1 to {count - 1}) or a rate such as 0.3"
+        )
+
+
+def one_explanation_a_row(given: int, rows: int) -> None:
+    """Refuse a list of explanations that is longer or shorter than the rows."""
+    if given != rows:
+        raise ValueError(f"{given} explanation(s) were given for {rows} rows of X; give one for each row, in the same order")
+
+
+def explains_columns(places: Sequence[int], shape: tuple[int, ...]) -> None:
+    """Refuse weights of other things than the columns of a table, such as words or segments."""
+    if len(shape) != 2 or max(places, default=0) >= shape[1]:
+        raise ValueError(
+            f"the explanation weighs feature {max(places, default=0)}, but X has shape {shape}; "
+            "give the table that was explained: words and segments are no columns"
+        )
+
+
+def one_input(tensors: int) -> None:
+    """Refuse the attributions of a model of several inputs."""
+    if tensors != 1:
+        raise ValueError(f"a tuple of {tensors} tensors, one for each input of a model, was given; give that of one input")
+
+
+def mask_of_rows(mask: Tensor, shape: Sequence[int]) -> Tensor:
+    """Return a mask as bool, in the shape of the rows it belongs to; refuse one that has no such shape, or other values than 0 and 1."""
+    try:
+        return hard_mask(mask).expand(*shape)
+    except RuntimeError:
+        raise ValueError(f"the mask has shape {tuple(mask.shape)}, but these rows need {tuple(shape)}, 1 where they are visible") from None

@@ -120,9 +120,12 @@ class Explanation:
     asked: Tensor | None = None  # (b,) the class asked for; None: the predicted one
     predict: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
     classes: tuple[Any, ...] | None = None  # c class labels; None for a real-valued output
+    additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
+    base: Tensor | None = None  # (b,) what the scores of an additive method add up from
 
     def __post_init__(self) -> None:
         check.explanation_fits(self.scores, self.mask, self.feature_names)
+        check.base_fits(self.base, len(self.scores))
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -139,6 +142,7 @@ class Explanation:
             data=data[index] if isinstance(data, np.ndarray) else data,
             asked=None if self.asked is None else self.asked[at],
             predict=None if self.predict is None else lambda: self.prediction[at],
+            base=None if self.base is None else self.base[at],
         )
 
     @cached_property
@@ -183,6 +187,8 @@ class Explanation:
                 "target": None if self.asked is None and self.predict is None else self.target.tolist(),
                 "scores": self.scores.tolist(),
                 "mask": self.mask.int().tolist(),
+                "additive": self.additive,
+                "base": None if self.base is None else self.base.tolist(),
             }
         )
 
@@ -198,7 +204,31 @@ class Explanation:
             method=record["method"],
             asked=None if record["target"] is None else torch.tensor(record["target"]),
             classes=None if record["classes"] is None else tuple(record["classes"]),
+            additive=record.get("additive", False),
+            base=None if record.get("base") is None else torch.tensor(record["base"]),
         )
+
+    def to_shap(self) -> Any:
+        """The `shap.Explanation` that shap's beeswarm, bar, scatter and heatmap plots draw; waterfall and force need an additive method.
+
+        Categories are numbers in `data` and themselves in `display_data`; both are None where a feature is several columns.
+        """
+        shap = check.require("shap", extra="peers")
+        numbers, shown = self._values()
+        base = self.base.cpu().numpy() if self.additive and self.base is not None else check.NoBase(self.method)
+        names = list(self.feature_names)
+        return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=shown, feature_names=names)
+
+    def _values(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """The features' values (b, d) as numbers and, if some are none, as they were given; None where a feature is several columns."""
+        flat = self.data.reshape(len(self), int(np.prod(self.data.shape[1:]))) if isinstance(self.data, np.ndarray) else self.data
+        table, owners = pd.DataFrame(flat), range(len(self.feature_names)) if self.features is None else self.features.owners
+        if not len(self.feature_names) == len(owners) == table.shape[1]:
+            return None, None
+        table = table.iloc[:, np.argsort(owners)].set_axis(range(len(owners)), axis=1)
+        numeric = {j: pd.api.types.is_numeric_dtype(dtype) for j, dtype in table.dtypes.items()}
+        numbers = {j: table[j] if numeric[j] else table[j].astype("category").cat.codes for j in numeric}
+        return pd.DataFrame(numbers).to_numpy(dtype=np.float64), None if all(numeric.values()) else table.to_numpy(dtype=object)
 
     def to_html(self) -> str:
         """A self-contained HTML page of these rows' explanations."""

@@ -1,5 +1,6 @@
 """Evaluation: metrics return one number per instance and know which direction is better; `audit` joins them into a card."""
 
+from .adopt import adopt
 from .audit import audit, card_of
 from .card import Card, Line
 from .curves import area, deletion, deletion_curve, insertion, insertion_curve
@@ -28,6 +29,7 @@ __all__ = [
     "Retrained",
     "Speed",
     "accuracy",
+    "adopt",
     "agreement",
     "approximator",
     "approximator_accuracy",

@@ -2,5 +2,6 @@
 
 from .evidence import FitWarning
 from .explainer import Explainer
+from .to_quantus import to_quantus
 
-__all__ = ["Explainer", "FitWarning"]
+__all__ = ["Explainer", "FitWarning", "to_quantus"]

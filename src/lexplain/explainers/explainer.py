@@ -340,6 +340,17 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     __call__ = explain
 
+    def attribute(self, inputs: Any, target: Any = None) -> Any:
+        """Scores as captum's `attribute` gives them: of the shape, type and device of the rows, and a tuple for a tuple.
+
+        Args:
+            inputs: rows (n, columns) as a tensor, or a tuple of one.
+            target: taken because captum's metrics pass it on; a selection is one of the prediction, of whatever class.
+        """
+        from .attribute import attribute
+
+        return attribute(self, inputs)
+
     def plot_path(self, ax: Any = None) -> Any:
         """Draw what keeping fewer features costs, and the point that keep="auto" chose; returns the matplotlib Axes.
 

@@ -1,0 +1,157 @@
+"""What any tool returns, as an Explanation of ours."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from .. import check
+from ..core import Explanation
+
+
+def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | None = None, target: Any = None) -> Explanation:
+    """Turn what any tool returned into an Explanation, so that it can be judged, compared and shown like one of ours.
+
+    Args:
+        explanation: an Explanation of ours, which is returned as it is, whatever else is given; a `shap.Explanation`; shap's older list
+            of one array a class; a captum tensor, or a tuple of one; one LIME explanation of a table, or a list of them; or scores or
+            masks as an array, a DataFrame, a tensor or nested lists. A DataFrame with the labels of X's columns or rows, in whatever
+            order, is put into X's; one that merely numbers them is taken as it is.
+        X: the rows (n, ...) that were explained; the features of rows with more than one axis are flattened.
+        keep: what is kept of scores: so many of the largest |score| of each row, or a rate in (0, 1) of them; of equal ones the first.
+            None: truths, or scores that are all 0 or 1, are a mask; scores that leave out at least one feature of every row (exact
+            zeros, as LIME's) keep the others; scores of every feature do not say what is kept, and are refused.
+        method: a name for it; None: "shap", "lime", or none.
+        target: the index of the class explained, one for all rows or (n,): needed where the scores of several classes were given.
+
+    Example:
+        >>> import lexplain as lx
+        >>> lx.adopt([[0.1, -2.0, 0.3], [1.5, 0.2, 0.4]], [[1, 2, 3], [4, 5, 6]], keep=1).mask.tolist()
+        [[False, True, False], [True, False, False]]
+    """
+    if isinstance(explanation, Explanation):
+        check.one_explanation_a_row(len(explanation), len(X))
+        return explanation
+    data = X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(X.detach().cpu() if isinstance(X, Tensor) else X)
+    names, base = None, None
+    if _is_lime(explanation):
+        scores, asked = _from_lime(explanation if isinstance(explanation, (list, tuple)) else [explanation], data.shape, target)
+        method = "lime" if method is None else method
+    else:
+        if hasattr(explanation, "base_values"):  # shap's
+            names, base = explanation.feature_names, explanation.base_values
+            explanation, method = explanation.values, "shap" if method is None else method
+        elif isinstance(explanation, pd.DataFrame):
+            names = list(explanation.columns)
+        scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
+    scores = check.scores_of_rows(scores, data.shape).reshape(len(scores), prod(data.shape[1:]))
+    wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
+    return Explanation(
+        scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
+        mask=torch.from_numpy(_mask(scores, keep)),
+        feature_names=_names(data, names, scores.shape[1]),
+        data=data,
+        method=method or "",
+        asked=None if asked is None else torch.from_numpy(asked),
+        additive=base is not None,
+        base=base,
+    )
+
+
+def _is_lime(given: Any) -> bool:
+    first = given[0] if isinstance(given, (list, tuple)) and given else given
+    return callable(getattr(first, "as_map", None)) and hasattr(first, "local_exp")
+
+
+def _from_lime(given: Any, shape: tuple[int, ...], target: Any) -> tuple[np.ndarray, np.ndarray | None]:
+    """Scores (n, d) and classes (n,) of one LIME explanation a row; what LIME left out is exactly 0."""
+    check.one_explanation_a_row(len(given), shape[0])
+    wanted = None if target is None else check.class_indices(target, shape[0])
+    scores, labels = np.zeros(shape), np.zeros(shape[0], dtype=np.int64)
+    real = all(getattr(each, "mode", "") == "regression" for each in given)
+    for row, each in enumerate(given):  # an object a row is how LIME gives them
+        weights = each.as_map()
+        if real:
+            labels[row] = each.dummy_label  # its other entry holds the same weights with their signs turned
+        elif wanted is None and len(weights) == 1:
+            labels[row] = next(iter(weights))
+        else:
+            labels[row] = check.class_of_each(None if wanted is None else wanted[row], list(weights), 1)[0]
+        found = dict(weights[labels[row]])
+        check.explains_columns(list(found), shape)
+        scores[row, list(found)] = list(found.values())
+    return scores, None if real else labels
+
+
+def _array(given: Any, data: Any) -> np.ndarray:
+    """Scores as an array, the classes of shap's older lists as the last axis."""
+    if isinstance(given, tuple) and given and isinstance(given[0], Tensor):  # captum gives one tensor for each input of the model
+        check.one_input(len(given))
+        given = given[0]
+    if isinstance(given, list) and given and all(getattr(each, "shape", None) == data.shape for each in given):
+        return np.stack([_array(each, data) for each in given], -1)
+    if isinstance(given, Tensor):
+        own = given.detach().cpu()
+        return (own.float() if own.dtype in (torch.bfloat16, torch.float16) else own).numpy()  # NumPy has no bfloat16
+    if isinstance(given, pd.DataFrame) and isinstance(data, pd.DataFrame):
+        given = _aligned(given, data)
+    return check.rows_of_numbers(given)
+
+
+def _aligned(scores: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
+    """Scores in the order of the rows and columns of X, where they have the same labels; a mere numbering may not be X's."""
+    if _same_labels(scores.index, data.index):
+        scores = scores.loc[data.index]
+    return scores[data.columns] if _same_labels(scores.columns, data.columns) else scores
+
+
+def _same_labels(own: pd.Index[Any], wanted: pd.Index[Any]) -> bool:
+    known = not isinstance(own, pd.RangeIndex) and own.is_unique and wanted.is_unique
+    return known and len(own) == len(wanted) and bool(own.isin(wanted).all())
+
+
+def _one_class(scores: np.ndarray, shape: tuple[int, ...], target: Any, base: Any) -> tuple[np.ndarray, np.ndarray | None, Tensor | None]:
+    """The scores of one class a row, that class, and what the scores add up from, if they do."""
+    rows = shape[0]
+    base = None if base is None or isinstance(base, check.NoBase) else np.asarray(base, dtype=np.float64)
+    if scores.shape[:-1] != shape:  # no axis of classes
+        asked = None if target is None else check.class_indices(target, rows)
+        if base is not None:
+            base = torch.tensor(np.repeat(base, rows) if base.size == 1 else base.reshape(-1))
+        return scores, asked, base
+    count = scores.shape[-1]
+    asked = np.zeros(rows, dtype=np.int64) if count == 1 else check.class_of_each(target, range(count), rows)
+    at = np.arange(rows)
+    if base is not None:
+        base = torch.from_numpy(np.broadcast_to(base, (rows, count))[at, asked])
+    return np.moveaxis(scores, -1, 1)[at, asked], None if count == 1 else asked, base
+
+
+def _mask(scores: np.ndarray, keep: float | None) -> np.ndarray:
+    """What is kept (n, d) of scores (n, d)."""
+    count = scores.shape[1]
+    truths = scores.dtype.kind == "b"
+    sparse = bool((scores == 0).any(1).all()) or bool(np.isin(scores, (0, 1)).all())
+    check.says_what_is_kept(keep, count, mask=truths, sparse=sparse)
+    if keep is None:
+        kept: np.ndarray = scores != 0
+        return kept
+    size = int(keep) if isinstance(keep, (int, np.integer)) else max(1, min(count - 1, round(keep * count)))
+    order = np.argsort(-np.abs(scores.astype(np.float64)), axis=1, kind="stable")[:, :size]
+    mask = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(mask, order, True, axis=1)
+    return mask
+
+
+def _names(data: Any, names: Any, count: int) -> tuple[str, ...]:
+    """The names of X's columns, else those that came with the scores, else x1 to xd."""
+    if isinstance(data, pd.DataFrame):
+        return tuple(map(str, data.columns))
+    if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    return tuple(f"x{j + 1}" for j in range(count))

@@ -1,0 +1,52 @@
+"""A fitted explainer as the explain_func that Quantus's metrics call."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import nn
+
+from .. import check
+from .explainer import Explainer
+
+
+def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.ndarray]:
+    """Turn a fitted explainer into Quantus's `explain_func(model, inputs, targets)`, which returns scores of the shape of the inputs.
+
+    An amortised explainer explains the model that it was fitted to. Quantus's randomisation metrics hand over models with other weights and
+    watch whether explanations follow: with `refit` they can, without it they see scores that do not change.
+
+    Args:
+        explainer: fitted.
+        refit: rows (n, d) to fit a copy of the explainer on, for every model with weights of its own that is handed over; None: the fitted
+            explainer answers for every model.
+    """
+    check.fitted(explainer)
+    fits: dict[str, Explainer] = {}
+
+    def explain_func(model: Any, inputs: Any, targets: Any = None, **settings: Any) -> np.ndarray:  # noqa: ARG001  Quantus names them
+        """Scores of rows; what else Quantus hands over (targets, device) changes nothing in a selection."""
+        chosen = explainer
+        if refit is not None:
+            key = _weights(model)
+            if key not in fits:
+                fits[key] = clone(explainer).fit(refit, model=model)
+            chosen = fits[key]
+        rows = np.array(inputs)
+        scores: np.ndarray = chosen.attribute(torch.from_numpy(rows.reshape(len(rows), -1))).numpy()
+        return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)
+
+    return explain_func
+
+
+def _weights(model: nn.Module) -> str:
+    """What tells a model from one with other weights: the same object may have changed, and its copies be the same."""
+    digest = hashlib.blake2b(digest_size=16)
+    for name, held in model.state_dict().items():
+        digest.update(name.encode() + held.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()
