@@ -139,10 +139,12 @@ def test_the_same_seed_gives_the_same_scores_and_leaves_the_callers_draws_alone(
     left = torch.rand(3), np.random.rand(3)  # noqa: NPY002
     torch.manual_seed(7)
     np.random.seed(7)  # noqa: NPY002
-    assert torch.equal(again.scores, fitted(name).explain(X[:5]).scores)
     if name not in GRADIENTS:  # whose network is made anew, from a seed of its own
         assert torch.equal(torch.rand(3), left[0])
     assert np.array_equal(np.random.rand(3), left[1])  # noqa: NPY002
+    torch.manual_seed(8)
+    np.random.seed(8)  # noqa: NPY002
+    assert torch.equal(again.scores, quick(name, keep=2).fit(X, model=model_for(name)).explain(X[:5]).scores)
 
 
 class Watched:
@@ -182,10 +184,10 @@ def test_rows_of_a_network_are_counted_and_bounded(name, monkeypatch):
         return whole(self, x)
 
     monkeypatch.setattr(EncodedNetwork, "forward", watched)
-    explainer = quick(name, max_rows=60, **({"points": 10} if name == "integrated_gradients" else {})).fit(X, model=network())
+    explainer = quick(name, max_rows=30, **({"points": 10} if name == "integrated_gradients" else {})).fit(X, model=network())
     e = explainer.explain(X[:20])
     assert explainer.model_rows_ == 60 + 20 + sum(seen)  # fit asks for all rows, explain for the class
-    assert max(seen) <= 60
+    assert max(seen) <= 30
     wide = quick(name, **({"points": 10} if name == "integrated_gradients" else {})).fit(X, model=network()).explain(X[:20])
     assert torch.allclose(e.scores, wide.scores, atol=1e-5)
 
@@ -274,6 +276,12 @@ def test_no_gradients(name):
         quick(name).fit(X, model=LogisticRegression().fit(X, KIND))
 
 
+@pytest.mark.parametrize("name", sorted(GRADIENTS))
+def test_categories_and_a_network(name):
+    with pytest.raises(ValueError, match="hold categories, but a torch network reads numbers"):
+        quick(name).fit(MIXED, model=network())
+
+
 @pytest.mark.parametrize("keep", [0, 5, -1, 0.5, True, "auto"])
 def test_what_cannot_be_kept(keep):
     with pytest.raises(ValueError, match="a whole number of features, 1 to 4"):
@@ -332,8 +340,11 @@ def test_the_oracle_keeps_the_truth():
 
 def test_ties_go_to_the_first_column():
     class Equal(BASELINES["random"]):
-        def _scores(self, rows):
-            return torch.tensor([1.0, -2.0, 2.0, 1.0]).expand(len(rows), 4)
+        pass
 
+    wide = np.random.default_rng(0).normal(size=(20, 300))
+    Equal._scores = lambda self, rows: torch.ones(len(rows), 300)
+    assert Equal(keep=7).fit(wide).transform(wide).tolist() == [[True] * 7 + [False] * 293] * 20
+    Equal._scores = lambda self, rows: torch.tensor([1.0, -2.0, 2.0, 1.0]).expand(len(rows), 4)
     assert Equal(keep=3).fit(X).transform(X[:2]).tolist() == [[True, True, True, False]] * 2
     assert Equal(keep=1).fit(X).transform(X[:2]).tolist() == [[False, True, False, False]] * 2

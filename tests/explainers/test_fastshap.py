@@ -37,21 +37,20 @@ def test_of_a_linear_model_with_a_mean_baseline_it_gives_weights_times_distances
 
 def test_of_a_nonlinear_model_it_gives_shapley_values():
     e = FastSHAP(imputer=Constant(0.0), steps=700).fit(X, model=curved).explain(X[:40], target=1)
-    exact = []
-    for row in X[:40]:
-        exact.append(exact_shapley(lambda masks, row=row: torch.tensor(curved(np.where(masks.numpy(), row, MEAN))[:, 1]), 4))
-    apart = (e.scores - torch.stack(exact)).square().sum() / torch.stack(exact).square().sum()
+    games = [lambda masks, row=row: torch.tensor(curved(np.where(masks.numpy(), row, MEAN))[:, 1]) for row in X[:40]]
+    exact = torch.stack([exact_shapley(game, 4) for game in games])
+    apart = (e.scores - exact).square().sum() / exact.square().sum()
     assert apart < 0.05
 
 
 def test_weights_times_distances_of_a_linear_model_have_no_loss():
-    explainer = FastSHAP(imputer=Constant(0.0), steps=1).fit(X, model=linear)
+    explainer = FastSHAP(imputer=Constant(1.0), steps=1).fit(X, model=linear)  # a standard deviation above the mean
     scale = explainer.target_.scale
-    explainer.network_ = lambda x: x * torch.tensor(WEIGHT * SCALE / scale).float()
+    explainer.network_ = lambda x: (x - 1) * torch.tensor(WEIGHT * SCALE / scale).float()
     said = torch.tensor((linear(X[:20]) - explainer.target_.mean) / scale)[:, None].float()
     x = explainer.features_.encode(X[:20])
     assert explainer._loss(Trial(x, torch.distributions.Normal(said[:, 0], 1.0), context=said)) < 1e-9
-    assert torch.allclose(explainer.explain(X[:20]).scores, torch.tensor(WEIGHT * (X[:20] - MEAN)).float(), atol=1e-4)
+    assert torch.allclose(explainer.explain(X[:20]).scores, torch.tensor(WEIGHT * (X[:20] - MEAN - SCALE)).float(), atol=1e-4)
 
 
 def test_the_loss_is_least_at_the_shapley_values():

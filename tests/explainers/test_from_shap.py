@@ -53,6 +53,12 @@ def test_more_rows_than_the_background_are_summarised():
     assert explainer.model_rows_ == 40 + 5
 
 
+def test_kernel_values_of_more_than_ten_features_are_not_pruned():
+    wide = np.random.default_rng(0).normal(size=(20, 12))
+    e = KernelSHAP(background=20, samples=300).fit(wide, model=lambda rows: rows.sum(1)).explain(wide[:3])
+    assert ((e.scores.abs() > 1e-4).sum(1) == 12).all()
+
+
 def test_kernel_values_are_of_the_class():
     model = LogisticRegression().fit(X, KIND)
     one, other = (KernelSHAP(background=8).fit(X[:8], model=model).explain(X[:3], target=label).scores for label in ("a", "b"))
@@ -80,7 +86,7 @@ def test_deep_values_add_up_to_the_logit():
 @pytest.mark.filterwarnings("ignore:unrecognized nn.Module:UserWarning")
 def test_deep_values_that_do_not_add_up_are_refused():
     network = nn.Sequential(nn.Linear(4, 8), nn.SiLU(), nn.Linear(8, 3))
-    with pytest.raises(ValueError, match="do not add up.*choose integrated_gradients or shap"):
+    with pytest.raises(ValueError, match=r"do not add up.*choose integrated_gradients or shap"):
         DeepSHAP().fit(X * 10, model=network).explain(X[:5])
 
 
@@ -125,5 +131,5 @@ def test_tree_values_of_a_regression():
 
 @pytest.mark.parametrize("model", [LogisticRegression().fit(X, KIND), products])
 def test_no_trees(model):
-    with pytest.raises(TypeError, match="treeshap reads trees.*choose shap"):
+    with pytest.raises(TypeError, match=r"treeshap reads trees.*choose shap"):
         TreeSHAP().fit(X, model=model)

@@ -188,7 +188,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     def _ask(self, x: Tensor) -> Tensor:
         """What the model says (n, c) of encoded rows."""
-        return torch.cat([self._asked(self.features_.decode(part)) for part in torch.split(x, self._most())])
+        return self._asked(self.features_.decode(x))
 
     def _asked(self, rows: Any) -> Tensor:
         """What the model says (n, c) of raw rows, as many at a time as may be in flight: class probabilities, or values in their units."""
