@@ -84,7 +84,7 @@ class DeepSHAP(Baseline):
     """DeepLIFT's rescale rule, averaged over training rows; of the network's output as it comes.
 
     Args:
-        background: training rows, drawn at random.
+        background: training rows, drawn at random; twice as many are in flight, for shap goes row by row.
         keep: see `Baseline`, as are the others.
         features: likewise.
         max_rows: likewise.
@@ -109,9 +109,6 @@ class DeepSHAP(Baseline):
         network = EncodedNetwork(self.model_, self.features_.raw, self._count)
         self.background_ = x[torch.randperm(len(x))[: self.background]].to(network.device)
         self.explainer_ = shap.DeepExplainer(network, self.background_)
-
-    def _copies(self) -> int:
-        return 2 * len(self.background_)
 
     def _scores(self, rows: Rows) -> Tensor:
         try:
