@@ -785,6 +785,24 @@ def scores_of_rows(scores: Tensor, x: Tensor, count: int) -> Tensor:
         raise ValueError(
             f"scores of shape {tuple(scores.shape)} do not fit {len(x)} rows of {count} features; "
             "give one score, not NaN, for each feature of each row: (rows, features)"
+        )
+    return scores
+
+
+def shares(values: Sequence[float]) -> None:
+    """Refuse shares that do not rise, or that lie outside 0 to 1."""
+    rising = all(a < b for a, b in pairwise(values))
+    if len(values) < 2 or not rising or values[0] < 0 or values[-1] > 1:
+        raise ValueError(f"fractions={tuple(values)}, but at least two that rise from 0 or more to 1 or less are needed")
+
+
+def rows_to_tell_apart(filled: Tensor, real: Tensor, folds: int) -> None:
+    """Refuse rows of differing shape, or too few for each fold to hold some of both."""
+    if filled.shape[1:] != real.shape[1:] or folds < 2 or min(len(filled), len(real)) < folds:
+        raise ValueError(
+            f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
+            "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
+        )
 
 
 class NoBase:
@@ -835,22 +853,6 @@ def scores_of_rows(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
             f"the scores hold {scores[place]} (first at {place}), which cannot be ranked; mend the explainer, or drop such rows"
         )
     return scores
-
-
-def shares(values: Sequence[float]) -> None:
-    """Refuse shares that do not rise, or that lie outside 0 to 1."""
-    rising = all(a < b for a, b in pairwise(values))
-    if len(values) < 2 or not rising or values[0] < 0 or values[-1] > 1:
-        raise ValueError(f"fractions={tuple(values)}, but at least two that rise from 0 or more to 1 or less are needed")
-
-
-def rows_to_tell_apart(filled: Tensor, real: Tensor, folds: int) -> None:
-    """Refuse rows of differing shape, or too few for each fold to hold some of both."""
-    if filled.shape[1:] != real.shape[1:] or folds < 2 or min(len(filled), len(real)) < folds:
-        raise ValueError(
-            f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
-            "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
-        )
 
 
 def rows_of_numbers(scores: Any) -> np.ndarray:
@@ -927,3 +929,67 @@ def mask_of_rows(mask: Tensor, shape: Sequence[int]) -> Tensor:
         return hard_mask(mask).expand(*shape)
     except RuntimeError:
         raise ValueError(f"the mask has shape {tuple(mask.shape)}, but these rows need {tuple(shape)}, 1 where they are visible") from None
+
+
+def baseline_given(name: str, needs: Sequence[str], y: Any, model: Any) -> None:
+    """Refuse to fit a baseline without what it explains."""
+    if "network" in needs and not isinstance(model, torch.nn.Module):
+        got = "none was given" if model is None else f"the model is a {type(model).__name__}"
+        raise TypeError(
+            f"{name} needs gradients, which a torch.nn.Module has, but {got}; pass fit(X, model=network), "
+            "or choose a baseline that only asks the model, such as shap, lime or ablation"
+        )
+    if "model" in needs and model is None and not ("y" in needs and y is not None):
+        also = " or labels" if "y" in needs else ""
+        raise ValueError(
+            f"{name} explains a model{also}, but none was given; pass fit(X, model=...), such as a classifier fitted to X and y"
+        )
+
+
+def kept_features(keep: Any, count: int) -> int:
+    """Return how many features a baseline keeps, half of them unless told; refuse what is no number of features."""
+    if keep is None:
+        return (count + 1) // 2
+    if isinstance(keep, bool) or not isinstance(keep, (int, np.integer)) or not 1 <= keep <= count:
+        raise ValueError(f"keep={keep!r}, but a baseline keeps a whole number of features, 1 to {count}")
+    return int(keep)
+
+
+def truth_of(truth: Any, rows: int, count: int) -> Tensor:
+    """Return the truth (rows, features) of the rows explained; refuse that of others."""
+    known = torch.as_tensor(np.asarray(truth)).bool()
+    if known.shape != (rows, count):
+        raise ValueError(
+            f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
+            "explain the rows that it is the truth of"
+        )
+    return known
+
+
+def few_players(count: int, most: int) -> None:
+    """Refuse to enumerate too many subsets."""
+    if not 1 <= count <= most:
+        raise ValueError(
+            f"{count} players have {2.0**count:.3g} subsets; with 1 to {most} players all can be visited, with more use KernelSHAP"
+        )
+
+
+NOT_ADDITIVE = (
+    "deepshap's values do not add up to the network's answer: shap has no rule for one of its layers (it knows linear ones, pooling, ReLU, "
+    "GELU, Sigmoid, Tanh and Softplus, each used once); choose integrated_gradients or shap, which need no rules"
+)
+
+
+def no_trees(model: Any, why: Exception) -> TypeError:
+    """Word the refusal of a model that is not made of trees."""
+    return TypeError(
+        f"treeshap reads trees, but shap finds none in a {type(model).__name__} ({str(why)[:80]}); give a forest or boosted trees, "
+        "or choose shap, which asks any model"
+    )
+
+
+def share_of_one(**numbers: float) -> None:
+    """Refuse settings that do not lie between 0 and 1."""
+    for name, value in numbers.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name}={value!r}, but a number between 0 and 1 is needed")

@@ -40,7 +40,7 @@ def sensitivity(
         max_rows: most rows explained at a time; beside them, one draw for all rows is held.
         generator: of the draws.
 
-    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 3 (maximum sensitivity), relative as in Liang et al., 2020.
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 3; relative as in Liang et al., 2020.
     """
     check.counts(draws=draws, max_rows=max_rows)
     check.positive(radius=radius)
@@ -80,7 +80,7 @@ def local_lipschitz(
         max_rows: most rows explained at a time.
         generator: of the draws.
 
-    Reference: Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, section 5 (robustness).
+    Reference: Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, section 5.
     """
     check.counts(draws=draws, max_rows=max_rows)
     check.positive(radius=radius)

@@ -1,0 +1,188 @@
+"""Captum's attributions, one class each.
+
+Those with gradients explain the network's output as it comes: logits where it returns logits, which do not saturate as probabilities do.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import check
+from .baseline import Baseline, EncodedNetwork, Rows
+
+
+class GradientBaseline(Baseline):
+    """What the gradients of a network say of encoded rows."""
+
+    needs = ("network",)
+
+    @abstractmethod
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        """Scores (b, ...) of encoded rows (b, ...) for the outputs (b,), on the network's device."""
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.require("captum.attr", extra="peers")  # before the rows to explain come
+        self.network_ = EncodedNetwork(self.model_, self.features_.raw, self._count)
+
+    def _scores(self, rows: Rows) -> Tensor:
+        captum = check.require("captum.attr", extra="peers")
+        device = self.network_.device
+        with torch.backends.cudnn.flags(enabled=False):  # cuDNN's recurrent layers have no backward pass in evaluation mode
+            raw = self._attribute(captum, rows.x.to(device).requires_grad_(), rows.wanted.to(device))
+        scores: Tensor = self.features_.gather(raw.detach())
+        return scores
+
+
+class Saliency(GradientBaseline):
+    """The slope of the output, with its sign.
+
+    Reference:
+        Simonyan et al., Deep Inside Convolutional Networks, 2014, section 3.
+    """
+
+    name = "saliency"
+
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        slopes: Tensor = captum.Saliency(self.network_).attribute(x, target=wanted, abs=False)
+        return slopes
+
+
+class GradientXInput(GradientBaseline):
+    """The slope times the distance from the mean: what a linear model would gain by the feature.
+
+    Reference:
+        Shrikumar et al., Not Just a Black Box, 2016.
+    """
+
+    name = "gradient_x_input"
+
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        products: Tensor = captum.InputXGradient(self.network_).attribute(x, target=wanted)
+        return products
+
+
+class IntegratedGradients(GradientBaseline):
+    """The mean slope on the straight way from the mean row, times that way.
+
+    Args:
+        points: at which the slope is taken.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Sundararajan et al., Axiomatic Attribution for Deep Networks, 2017, equation 1.
+    """
+
+    name = "integrated_gradients"
+
+    def __init__(
+        self, *, points: int = 50, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.points = points
+
+    def _copies(self) -> int:
+        check.counts(points=self.points)
+        return int(self.points)
+
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        batch = max(self._most(), len(x))
+        method = captum.IntegratedGradients(self.network_)
+        parts: Tensor = method.attribute(x, target=wanted, n_steps=self.points, internal_batch_size=batch)
+        return parts
+
+
+class DeepLift(GradientBaseline):
+    """Differences from the mean row, carried through each layer by the rescale rule.
+
+    Reference:
+        Shrikumar et al., Learning Important Features Through Propagating Activation Differences, 2017, section 3.5.1.
+    """
+
+    name = "deeplift"
+
+    def _copies(self) -> int:
+        return 2  # the row and the mean row go through together
+
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        parts: Tensor = captum.DeepLift(self.network_).attribute(x, target=wanted)
+        return parts
+
+
+class SmoothGrad(GradientBaseline):
+    """The mean slope at noisy copies of the row; the noise is the same for every row, so that none depends on those beside it.
+
+    Args:
+        samples: noisy copies.
+        noise: their standard deviation, in standard deviations of the columns.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Smilkov et al., SmoothGrad, 2017, section 2.1.
+    """
+
+    name = "smoothgrad"
+
+    def __init__(
+        self,
+        *,
+        samples: int = 50,
+        noise: float = 0.2,
+        keep: int | None = None,
+        features: Any = None,
+        max_rows: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.samples = samples
+        self.noise = noise
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        super()._learn(x, y)
+        check.counts(samples=self.samples)
+        self.noise_ = self.noise * torch.randn(self.samples, *x.shape[1:])
+
+    def _copies(self) -> int:
+        return len(self.noise_)
+
+    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+        method = captum.Saliency(self.network_)
+        total = torch.zeros_like(x)
+        for noise in torch.split(self.noise_.to(x.device), max(1, self._most() // len(x))):
+            copies = (x[None] + noise[:, None]).flatten(0, 1).detach().requires_grad_()  # (s b, ...)
+            slopes = method.attribute(copies, target=wanted.repeat(len(noise)), abs=False)
+            total = total + slopes.reshape(len(noise), *x.shape).sum(0)
+        return total / len(self.noise_)
+
+
+class Ablation(Baseline):
+    """How much the answer falls when a feature is set to its mean; any model can be asked.
+
+    Reference:
+        Zeiler and Fergus, Visualizing and Understanding Convolutional Networks, 2014, section 4.2.
+    """
+
+    name = "ablation"
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.require("captum.attr", extra="peers")
+        owner = self.features_.expand(torch.arange(self.features_.count))  # (...) the feature of each encoded column
+        self.owner_ = owner[None]
+        self.first_ = (owner == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) a column of each feature
+
+    def _scores(self, rows: Rows) -> Tensor:
+        captum = check.require("captum.attr", extra="peers")
+        at_once = max(1, self._most() // len(rows))
+        method = captum.FeatureAblation(self._ask)
+        falls = method.attribute(rows.x, target=rows.wanted, feature_mask=self.owner_, perturbations_per_eval=at_once)
+        scores: Tensor = falls[:, self.first_]  # all columns of a feature carry its one fall
+        return scores

@@ -1,0 +1,86 @@
+"""LIME's local linear models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from .. import check
+from .baseline import Baseline, Rows
+
+
+class LIME(Baseline):
+    """Weights of a linear model of the answer, fitted to random rows near the one explained; numbers are cut at their quartiles.
+
+    Args:
+        num_samples: random rows.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Ribeiro et al., "Why Should I Trust You?", 2016, equation 1 and algorithm 1.
+    """
+
+    name = "lime"
+
+    def __init__(
+        self, *, num_samples: int = 1000, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.num_samples = num_samples
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.counts(num_samples=self.num_samples)
+        lime = check.require("lime.lime_tabular", extra="peers")
+        kinds = self.features_.kinds
+        self.explainer_ = lime.LimeTabularExplainer(
+            self._codes(self.features_.decode(x)),
+            mode="regression" if self._outputs.real else "classification",
+            categorical_features=[j for j, kind in enumerate(kinds) if kind.categories is not None],
+            feature_selection="none",
+            random_state=self.seed_ % 2**32,
+        )
+
+    def _codes(self, rows: Any) -> np.ndarray:
+        """Raw rows as numbers (n, columns), a category by its place."""
+        if not isinstance(rows, pd.DataFrame):
+            return np.asarray(rows, dtype=np.float64)
+        columns = []
+        for j, kind in enumerate(self.features_.kinds):
+            column = rows.iloc[:, j]
+            known = kind.categories
+            columns.append(column.to_numpy(np.float64) if known is None else check.known_categories(column, known).astype(np.float64))
+        return np.stack(columns, axis=1)
+
+    def _rows(self, codes: np.ndarray) -> Any:
+        """Raw rows that `_codes` would number so."""
+        features = self.features_
+        if not features.frame:
+            return features.kinds[0].decode(codes.reshape(-1, 1)).reshape(codes.shape)  # an array has one type
+        cells = {}
+        for j, (kind, code) in enumerate(zip(features.kinds, codes.T, strict=True)):
+            cells[j] = kind.decode(code[:, None] if kind.categories is None else np.eye(kind.width)[code.astype(int)])
+        return pd.DataFrame(cells).set_axis(list(features.labels), axis=1)
+
+    def _scores(self, rows: Rows) -> Tensor:
+        codes, owners = self._codes(rows.raw), torch.tensor(self.features_.owners)
+        scores = torch.zeros(len(rows), self.features_.count, dtype=torch.double)
+        for row, (code, wanted) in enumerate(zip(codes, rows.wanted.tolist(), strict=True)):
+            self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place: the discretiser draws from the same object
+            label = 1 if self._outputs.real else wanted  # lime calls a value the label 1
+            found = self.explainer_.explain_instance(
+                code, self._answer, labels=(label,), num_features=len(owners), num_samples=self.num_samples
+            )
+            columns, weights = zip(*found.local_exp[label], strict=True)
+            scores[row].index_add_(0, owners[list(columns)], torch.tensor(weights, dtype=torch.double))
+        return scores
+
+    def _answer(self, codes: np.ndarray) -> np.ndarray:
+        answer: np.ndarray = self._asked(self._rows(codes)).numpy()
+        return answer[:, 0] if self._outputs.real else answer

@@ -1,0 +1,72 @@
+"""The explanation that a measure of infidelity asks for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import check
+from .baseline import Baseline, Rows
+
+RIDGE = 1e-9  # share of the mean square that keeps directions without noise solvable
+
+
+class Infidelity(Baseline):
+    """The slopes that best foretell how the answer falls on the way to a noisy mean row: the least infidelity there is.
+
+    The noisy rows do not depend on the row explained, so that the model is asked for them once, in `fit`.
+
+    Args:
+        draws: noisy rows.
+        noise: their standard deviation, in standard deviations of the columns.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, proposition 3.1 and section 3.3 (noisy baseline).
+    """
+
+    name = "infidelity"
+
+    def __init__(
+        self,
+        *,
+        draws: int = 2000,
+        noise: float = 0.2,
+        keep: int | None = None,
+        features: Any = None,
+        max_rows: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.draws = draws
+        self.noise = noise
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.counts(draws=self.draws)
+        check.positive(noise=self.noise)
+        noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, D)
+        self.answers_ = self._ask(noisy)  # (m, c)
+        self.noisy_ = noisy.double()
+
+    def _scores(self, rows: Rows) -> Tensor:
+        assert rows.said is not None
+        x, m = rows.x.double(), len(self.noisy_)
+        sums, squares = self.noisy_.sum(0), self.noisy_.T @ self.noisy_  # (D,), (D, D)
+        falls = rows.said.gather(1, rows.wanted[:, None])  # (b, 1)
+        answers = self.answers_[:, rows.wanted].T  # (b, m)
+        # With I = x - noisy: the sums over draws of I I^T and of I times the fall of the answer, without the (b, m, D) of all I.
+        cross = x[:, :, None] * sums
+        gram = m * x[:, :, None] * x[:, None, :] - cross - cross.mT + squares  # (b, D, D)
+        right = falls * (m * x - sums) - (x * answers.sum(1, keepdim=True) - answers @ self.noisy_)  # (b, D)
+        level = RIDGE * gram.diagonal(dim1=1, dim2=2).mean(1)[:, None, None]
+        slopes = torch.linalg.solve(gram + level * torch.eye(x.shape[1], dtype=x.dtype), right)
+        scores: Tensor = self.features_.gather(slopes)
+        return scores
+
+    def _copies(self) -> int:
+        return int(self.features_.shape[0])  # a row's system is so many rows large

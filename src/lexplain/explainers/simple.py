@@ -1,0 +1,65 @@
+"""Scores that ask no model: the floor, the ceiling, and everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .. import check
+from .baseline import Baseline, Rows
+
+
+class RandomBaseline(Baseline):
+    """Score features at random, uniformly in [0, 1): what any explainer must beat.
+
+    Scores are drawn for a row's place, not for its values: a mask that is a function of the row could tell what the row holds.
+    """
+
+    name = "random"
+    needs = ()
+
+    def _scores(self, rows: Rows) -> Tensor:
+        return torch.rand(rows.total, self.features_.count, generator=torch.Generator().manual_seed(self.seed_))[rows.place]
+
+
+class AllBaseline(Baseline):
+    """Keep every feature, whatever `keep` says: what no selection can beat."""
+
+    name = "all"
+    needs = ()
+
+    def _scores(self, rows: Rows) -> Tensor:
+        return torch.ones(len(rows), self.features_.count)
+
+    def _mask(self, scores: Tensor) -> Tensor:
+        return torch.ones(scores.shape, dtype=torch.bool)
+
+
+class OracleBaseline(Baseline):
+    """Keep the features that really decide, where they are known.
+
+    Args:
+        truth: (rows, features) of bool, of the very rows that will be explained, in their order.
+        keep: most features to keep; None: all true ones.
+        features: see `Baseline`, as are the others.
+        max_rows: likewise.
+        random_state: likewise.
+    """
+
+    name = "oracle"
+    needs = ()
+
+    def __init__(
+        self, truth: Any, *, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.truth = truth
+
+    def _scores(self, rows: Rows) -> Tensor:
+        return check.truth_of(self.truth, rows.total, self.features_.count)[rows.place].float()
+
+    def _mask(self, scores: Tensor) -> Tensor:
+        true = scores > 0
+        return true if self.keep is None else true & super()._mask(scores)
