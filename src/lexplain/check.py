@@ -837,7 +837,7 @@ def base_fits(base: Tensor | None, rows: int) -> None:
         raise ValueError(f"base has shape {tuple(base.shape)}, but {rows} explained rows need one base value each: ({rows},)")
 
 
-def scores_of_rows(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+def foreign_scores(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Return the scores of rows of a shape as they are; refuse other shapes, other things than numbers, NaN and infinity."""
     if scores.dtype.kind not in "biuf":
         raise TypeError(f"the scores are of type {scores.dtype}, but numbers are needed, one for each feature of each row")

@@ -49,7 +49,7 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
         elif isinstance(explanation, pd.DataFrame):
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
-    scores = check.scores_of_rows(scores, data.shape).reshape(len(scores), prod(data.shape[1:]))
+    scores = check.foreign_scores(scores, data.shape).reshape(len(scores), prod(data.shape[1:]))
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
         scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
