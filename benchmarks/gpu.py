@@ -33,7 +33,7 @@ def agreement(*, quick: bool) -> list[Sheet]:
     lines = []
     for name in METHODS:
         size = {} if name == "default" else {"keep": 5}
-        epochs = 5 if quick else None if name == "default" else 50
+        epochs = 5 if quick else None if name == "default" else 20
         masks, seconds = [], []
         with tempfile.TemporaryDirectory() as folder:
             for _ in range(2):

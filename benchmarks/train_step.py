@@ -27,7 +27,7 @@ from lexplain.training import Settings, fit
 
 RATIO = 1.5
 ROWS, BATCH = 10_000, 1000
-EPOCHS = 40
+EPOCHS = 20
 
 
 def bare(network: nn.Module, x: Tensor, outputs: int, batch: int, epochs: int) -> Callable[[], None]:
@@ -80,7 +80,7 @@ def run(*, quick: bool, device: str = "cpu") -> list[Sheet]:
             fit(method, [phase], goals, validation, Settings(epochs=epochs), fabric=fabric)
 
         plain = bare(network, goals.x, width, BATCH, epochs)
-        times = [(seconds(whole, device), seconds(plain, device)) for _ in range(2 if quick else 6)][1:]  # the first is to warm up
+        times = [(seconds(whole, device), seconds(plain, device)) for _ in range(2 if quick else 5)][1:]  # the first is to warm up
         step = 1000 / (epochs * ROWS / BATCH)
         ours, theirs = (sorted(one)[len(one) // 2] * step for one in zip(*times, strict=True))
         lines.append([name, f"{ours:.2f}", f"{theirs:.2f}", f"{ours / theirs:.2f}", "yes" if ours <= RATIO * theirs else "NO"])

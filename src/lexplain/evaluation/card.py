@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from ..core import Explanation
 from .metric import Metric
 from .statistics import Estimate
 
@@ -21,18 +22,19 @@ class Line:
     higher_is_better: bool | None
     reads: str
     percent: bool = False
+    group: str = ""  # what it is about, such as "fidelity": lines of one group are shown together
 
     @classmethod
-    def of(cls, metric: Metric, estimate: Estimate, label: str | None = None) -> Line:
+    def of(cls, metric: Metric, estimate: Estimate, label: str | None = None, *, group: str = "") -> Line:
         """The line of a metric."""
-        return cls(label or metric.label, estimate, metric.higher_is_better, metric.reads, metric.percent)
+        return cls(label or metric.label, estimate, metric.higher_is_better, metric.reads, metric.percent, group)
 
 
 @dataclass(frozen=True)
 class Card:
     """The verdict on an explanation and the evidence for it."""
 
-    verdict: str  # "honest", "encodes" or "cannot tell"
+    verdict: str  # "honest", "encodes", "off the data" or "cannot tell"
     encodes: bool | None  # None: cannot tell
     why: str  # one sentence
     lines: tuple[Line, ...]
@@ -40,6 +42,8 @@ class Card:
     rows: int = 0
     margin: float = 0.0  # nats of encoding that are let pass
     p_value: float = float("nan")  # chance of such evidence if the mask told no more than the margin
+    tradeoff: pd.DataFrame | None = field(default=None, repr=False, compare=False)  # kept, eacc, low, high: a judge shown the k best
+    explanation: Explanation | None = field(default=None, repr=False, compare=False)  # what was audited, for its pictures
 
     def __getitem__(self, label: str) -> Estimate:
         """The estimate of one line, such as `card["eACC"]`."""
@@ -52,6 +56,7 @@ class Card:
         """One row a metric, with its interval, its direction and how to read it."""
         return pd.DataFrame(
             {
+                "group": line.group,
                 "metric": line.label,
                 "value": line.estimate.mean,
                 "low": line.estimate.low,

@@ -53,7 +53,8 @@ def machine() -> str:
     if info.exists():
         models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
         name = models[0] if models else name
-    return f"{name}, {os.cpu_count()} cores, torch {torch.__version__}"
+    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
+    return f"{name}, {os.cpu_count()} cores{gpu}, torch {torch.__version__}"
 
 
 def run_cells(cells: Sequence[Cell], compute: Callable[[Cell], dict[str, float]], store: Path, *, workers: int = 1) -> pd.DataFrame:
