@@ -10,7 +10,8 @@ from .lex import lex
 from .meed import meed
 from .method import TEST_IMPUTATIONS, Method
 from .realx import realx
-from .rounds import LEAST, MOST, Rounds, knowledge
+from .rounds import Rounds, knowledge
+from .screen import LEAST, MOST
 from .step import Phase, Step
 from .vibi import vibi
 

@@ -17,8 +17,8 @@ from ..predictors import Ensemble, Outputs, Trained
 from ..selectors import MLP, Selector
 from .method import Method
 from .parts import predictor_part
-from .rounds import LEAST, Rounds, usual_rounds
-from .screen import ENOUGH, WIDE, blinkered
+from .rounds import Rounds, usual_rounds
+from .screen import ENOUGH, LEAST, WIDE, blinkered
 from .sizes import Family
 
 MEMBERS = 4  # networks of the predictor
@@ -49,9 +49,9 @@ def gains(
     rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
     network = selector if selector is not None else MLP(features.shape, features.count)
     if predictor is None:
-        network = blinkered(network, features.shape, features.count)
+        network = blinkered(network, features.shape, features.count, scores=True)
         ensemble = Ensemble(features.shape, outputs.count, members=MEMBERS * LESSONS if thorough else MEMBERS)
-        predictor = Trained(blinkered(ensemble, features.shape, features.count), outputs, sees_mask=False)
+        predictor = Trained(blinkered(ensemble, features.shape, features.count, scores=False), outputs, sees_mask=False)
     rounds = usual_rounds(features.count) + MORE_ROUNDS if thorough else None
     k = int(keep) if isinstance(keep, (int, np.integer)) else None
     return Method(

@@ -17,10 +17,9 @@ from ..estimators import MarginalGains
 from ..masks import Bernoulli
 from ..predictors import Trained
 from .method import Method
-from .screen import ENOUGH, WIDE, Blinkers, halve, screens, seen_features
+from .screen import ENOUGH, LEAST, MOST, WIDE, Blinkers, halve, screens, seen_features
 from .step import Phase, Step
 
-LEAST, MOST = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
 FEW = 5  # features that a first guess expects to be left
 FIRST, GAINS = 2.0, 0.4  # epochs of a predictor's first training, and of a selector's, for one of a predictor's later ones
 FIRST_POLICY = log(4.0)  # log-odds of being on before anything is known: mostly on, since interactions show in company alone
@@ -125,7 +124,9 @@ class Rounds:
     def _selector(self, method: Method, place: int) -> Phase:
         def loss(trial: Trial) -> Tensor:
             assert trial.goal is not None
-            return mse_loss(method.selector.logits(trial.x, trial.context), trial.goal + method.selector.offset)
+            network, goal = method.selector.network, trial.goal + method.selector.offset
+            miss = mse_loss(method.selector.logits(trial.x, trial.context), goal, reduction="none")
+            return miss[:, network.places].mean() if isinstance(network, Blinkers) else miss.mean()
 
         step = Step("selector", method.selector, loss, loss, decay=self.decay[2])
         return Phase("gains", (step,), GAINS, most_rows=self.rows, prepare=self._goals(method, place))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, prod
+from math import ceil, log, prod
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +12,7 @@ from ..core import Trial
 from ..objectives import cross_entropy
 from .method import Method
 
+LEAST, MOST = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
 WIDE, ENOUGH = 32, 16  # more features than the first are screened until there are as few as the second
 DRAWS = 8  # values drawn anew for a feature of each row
 
@@ -22,28 +23,37 @@ class Blinkers(nn.Module):
     Args:
         network: what reads the columns.
         columns: how many there are.
+        features: for a network of one score a feature, how many; a feature that is not seen has the lowest score.
     """
 
-    seen: Tensor
+    seen: Tensor  # (columns,)
+    scored: Tensor  # (features,)
 
-    def __init__(self, network: nn.Module, columns: int) -> None:
+    def __init__(self, network: nn.Module, columns: int, *, features: int = 0) -> None:
         super().__init__()
-        self.network = network
+        self.network, self.features = network, features
         self.register_buffer("seen", torch.ones(columns, dtype=torch.bool))
+        self.register_buffer("scored", torch.ones(features, dtype=torch.bool))
 
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
         """What the network says of rows (n, columns)."""
-        answer: Tensor = self.network(x * self.seen, *context)
-        return answer
+        louder = (len(self.seen) / self.seen.sum()).sqrt()  # the few that are left reach a layer as loud as all did
+        answer: Tensor = self.network(x * (self.seen * louder), *context)
+        return torch.where(self.scored, answer, log(LEAST)) if self.features else answer
+
+    @property
+    def places(self) -> Tensor:
+        """Which features have a score of their own."""
+        return self.scored.nonzero()[:, 0]
 
     def reset_parameters(self) -> None:
         """Let the network start anew on the columns that are left."""
         self.network.reset_parameters()  # type: ignore[operator]  # Ensemble has it
 
 
-def blinkered(network: nn.Module, shape: tuple[int, ...], features: int) -> nn.Module:
-    """The network, with blinkers where the table is wide."""
-    return Blinkers(network, prod(shape)) if features > WIDE and len(shape) == 1 else network
+def blinkered(network: nn.Module, shape: tuple[int, ...], features: int, *, scores: bool) -> nn.Module:
+    """The network, with blinkers where the table is wide; scores: it has one answer a feature."""
+    return Blinkers(network, prod(shape), features=features if scores else 0) if features > WIDE and len(shape) == 1 else network
 
 
 def screens(features: int) -> int:
@@ -96,6 +106,7 @@ def halve(method: Method) -> Callable[[Trial, int], None]:
         assert isinstance(chooses, Blinkers) and isinstance(predicts, Blinkers)  # a wide method's networks wear them
         for network in (chooses, predicts):
             network.seen.copy_(method.features.expand(kept))
+        chooses.scored.copy_(kept)
         predicts.reset_parameters()
 
     return drop
