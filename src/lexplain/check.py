@@ -6,7 +6,7 @@ import importlib
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -993,3 +993,16 @@ def share_of_one(**numbers: float) -> None:
     for name, value in numbers.items():
         if not 0 < value < 1:
             raise ValueError(f"{name}={value!r}, but a number between 0 and 1 is needed")
+
+
+def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str, bool]], case: Any) -> list[str]:
+    """Return the measures that an audit takes: those asked for, else the usual ones that it has all for; refuse what it cannot take."""
+    needs = {"model": "a model of classes", "explain": "the explainer", "refit": "an explainer that can be fitted again"}
+    needs["randomised"] = "a network, or labels, to replace by chance"
+    if asked is None:
+        return [name for name, (part, usual) in known.items() if usual and (not part or getattr(case, part))]
+    for name in asked:
+        part = known[one_of(name, list(known), "measure")][0]
+        if part and not getattr(case, part):
+            raise ValueError(f"the measure {name!r} needs {needs[part]}, which was not given; pass it to audit, or leave {name!r} out")
+    return list(asked)

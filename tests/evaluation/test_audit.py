@@ -22,6 +22,8 @@ SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0,
 def _quick_judges(monkeypatch):
     monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 600)
     monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 400)
+    monkeypatch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 300)
+    monkeypatch.setattr("lexplain.evaluation.measures.DRAWS", 20)
 
 
 def explained(mask, **more):
@@ -77,8 +79,112 @@ def test_the_verdict_follows_the_interval(mean, word, encodes):
 
 @pytest.mark.parametrize(
     ("rows", "labels", "words"),
-    [(X[:-1], Y, "the explanation has 600 rows, X 599"), (X, Y[:-1], "the target 599"), (X, Y * 0, "one class only")],
+    [(X[:-1], Y, "600 .* 599"), (X, Y[:-1], "the target 599"), (X, Y * 0, "one class only")],
 )
 def test_rows_that_were_not_explained_are_refused(rows, labels, words):
     with pytest.raises(ValueError, match=words):
         lx.audit(explained(SHOWS_THE_CAUSE), rows, labels)
+
+
+class FirstColumn(torch.nn.Module):
+    """A network that reads one column."""
+
+    def __init__(self):
+        super().__init__()
+        self.slope = torch.nn.Linear(4, 2)
+        self.slope.weight.data = torch.tensor([[-4.0, 0, 0, 0], [4.0, 0, 0, 0]])
+        self.slope.bias.data.zero_()
+
+    def forward(self, x):
+        return self.slope(x)
+
+
+def test_a_model_is_asked_about_masked_rows():
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, model=FirstColumn())
+    assert card.verdict == "honest"
+    assert card["FS-M"].mean == 1
+    assert 0.3 < card["FU-M"].mean < 0.7
+    assert card["FS-A"].mean > 0.9
+    assert card["FU-A"].mean < 0.7
+    assert card["Insertion"].mean > card["Deletion"].mean
+    assert card["Infidelity"].mean >= 0
+    assert card["Off the data, other rows"].mean < card["Off the data, mean"].mean
+    assert {line.group for line in card.lines} >= {"prediction", "encoding", "fidelity", "curves", "off the data", "selection"}
+
+
+def test_the_tell_tale_of_an_encoder():
+    card = lx.audit(explained(SPELLS_THE_LABEL), X, Y, model=FirstColumn(), measures=["fidelity"])
+    assert card.encodes
+    assert card["FS-A"].mean > 0.85 > 0.7 > card["FS-M"].mean  # a fresh model reads the choice, the model itself does not
+
+
+def test_scores_of_any_tool_are_audited():
+    scores = np.abs(X) * [1.0, 0.1, 0.1, 0.1]
+    card = lx.audit(scores, X, model=FirstColumn(), keep=1, measures=[])
+    assert card["Kept"].mean == 1
+    with pytest.raises(ValueError, match="keep"):
+        lx.audit(scores, X, model=FirstColumn())
+
+
+def test_the_trade_off_is_that_of_the_best_features_by_score():
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=[])
+    assert card.tradeoff["kept"].tolist() == [0, 1, 2, 3, 4]
+    assert card.tradeoff["eacc"][1] == card["eACC"].mean  # the mask is the one best feature
+    assert card.tradeoff["eacc"][0] < 0.65 < card.tradeoff["eacc"][1]
+    assert card.explanation.method == "made"
+
+
+def test_an_explainer_is_asked_again():
+    calls = []
+
+    class Made:
+        def explain(self, rows):
+            calls.append(len(rows))
+            return Explanation(torch.ones(len(rows), 4), torch.ones(len(rows), 4).bool(), tuple("abcd"))
+
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, explainer=Made())
+    assert card["Sensitivity"].mean == 0
+    assert card["Milliseconds a row"].mean > 0
+    assert calls
+    assert "Sensitivity" not in {line.label for line in lx.audit(explained(SHOWS_THE_CAUSE), X, Y).lines}
+
+
+def test_fits_with_other_seeds_and_to_chance_are_compared():
+    explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3).fit(X, Y)
+    card = lx.audit(explainer.explain(X), X, Y, explainer=explainer, measures=["stability", "sanity"])
+    assert {line.group for line in card.lines} >= {"stability", "sanity"}
+    assert card["Mask cosine, random labels"].mean < 0.95
+
+
+def test_removing_the_cause_and_retraining_costs_accuracy():
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=["retraining"])
+    assert card["ROAR"].mean > 0.05
+    assert card["KAR"].mean > 0.05
+
+
+class OffTheData(torch.nn.Module):
+    """A model that answers by one column on the data, and always the same where the others are taken out."""
+
+    def forward(self, x):
+        masked = (x[:, 1:].abs() < 1e-3).all(1)
+        said = torch.where(masked, torch.ones(()), 4 * x[:, 0].sign())
+        return torch.stack([-said, said], 1)
+
+
+def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_the_data():
+    rows = np.where(np.abs(X) < 0.1, 0.5, X).astype(np.float32)
+    rows = (rows - rows.mean(0)) / rows.std(0)
+    card = lx.audit(explained(SHOWS_THE_CAUSE), rows, model=OffTheData())
+    assert card.verdict == "off the data"
+    assert card.encodes is False
+    assert "unlike the data" in card.why
+    own = explained(SHOWS_THE_CAUSE, predict=lambda: torch.eye(2)[Y])  # it was not made by masking this model
+    assert lx.audit(own, rows, model=OffTheData(), measures=["fidelity", "off the data"]).verdict == "honest"
+
+
+@pytest.mark.parametrize(
+    ("measures", "words"), [(["odd"], "'odd' is no measure"), (["fidelity"], "needs a model"), (["robustness"], "needs the explainer")]
+)
+def test_measures_that_cannot_be_taken_are_refused(measures, words):
+    with pytest.raises(ValueError, match=words):
+        lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=measures)

@@ -115,14 +115,51 @@ def test_the_predictor_sees_what_is_worth_its_share_of_the_price():
     seen = []
     method = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(), rounds=1, lenience=0.5, price=0.1), imputer=IndependentGaussian())
     method.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
+    shown = []
+    method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
     method.selector.offset.fill_(-log(0.1))
     logged = torch.tensor([0.2, 0.06, 0.04, 0.01]).log()
     method.selector.network = Always(logged)
     first, later = method.phases()[0], method.phases()[2]
     first.steps[0].loss(TRIAL)
     later.steps[0].loss(replace(TRIAL, goal=later.prepare(TRIAL, 150)))
-    assert seen[0].all()
-    assert torch.equal(seen[1], torch.tensor([True, True, False, False]).expand(400, COUNT))
+    assert torch.equal(shown[0], TRIAL.x)  # the first sees all
+    assert torch.equal(seen[0], torch.tensor([True, True, False, False]).expand(400, COUNT))
+    assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2])
+    assert not (shown[1][:, 2:] == TRIAL.x[:, 2:]).any()
+
+
+def test_a_row_teaches_as_many_members_as_it_has_lessons():
+    shown = []
+    plan = Rounds(MarginalGains(), rounds=1, lessons=3)
+    method = gains(FEATURES, OUTPUTS, plan=plan, imputer=IndependentGaussian())
+    method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
+    first, later = method.phases()[0].steps[0], method.phases()[2].steps[0]
+    first.loss(TRIAL)
+    later.loss(replace(TRIAL, goal=torch.tensor([1.0, 1.0, -1.0, -1.0]).expand(400, COUNT)))
+    assert torch.equal(shown[0], TRIAL.x.repeat(3, 1))
+    assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2].repeat(3, 1))
+    assert not torch.equal(shown[1][:400], shown[1][400:800])  # each lesson draws anew what is hidden
+    assert first.copies == 3
+    first.check(TRIAL)
+    assert len(shown[-1]) == 400  # one answer a row is enough to judge by
+
+
+def test_the_loss_is_the_cross_entropy_of_the_target():
+    method = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(), rounds=1)).eval()
+    with torch.no_grad():
+        said = method.predictor.network(TRIAL.x).log_softmax(1)
+        assert float(method.phases()[0].steps[0].loss(TRIAL)) == pytest.approx(float(-(SIGNS * said).sum(1).mean()), rel=1e-5)
+
+
+def test_a_price_that_is_chosen_later_is_settled_at():
+    method = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(draws=2)), imputer=IndependentGaussian()).eval()
+    predictor, selector = method.plan.settle(method, 0.3)
+    assert [phase.steps[0].name for phase in (predictor, selector)] == ["predictor", "selector"]
+    assert predictor.share + selector.share < 0.25
+    method.predictor.network = nn.Sequential(FirstColumn())
+    selector.prepare(TRIAL, 10_000)
+    assert float(method.selector.offset) == pytest.approx(-log(0.3))
 
 
 class Always(nn.Module):

@@ -2,66 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 from lightning_fabric import Fabric
-from torch import Tensor
+from sklearn.base import clone
+from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, Trial, as_target
 from ..features import Columns
-from ..masks import UniformRate
-from ..predictors import Target, from_labels, from_model
-from ..training import Evaluator, train_evaluator
+from ..predictors import Target, as_function, from_labels, from_model
+from .adopt import adopt
+from .asking import MAX_ROWS
 from .card import Card, Line
-from .encoding import MARGIN, encoding, encoding_values, judge
-from .predictive import accuracy, auroc
-from .selection import empty, kept, mask_only_accuracy, selection_rate
+from .encoding import MARGIN, encoding, judge
+from .judged import FOLDS, Judged, folds, predictive_lines
+from .measures import MEASURES, Case, Split
+from .sanity import permuted, reinitialised
+from .selection import empty, kept, selection_rate
 from .statistics import bootstrap
 from .truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
 
-FOLDS = 2
+TOLD_APART = 0.75  # a classifier that does better than this tells filled rows from real ones
+CONTRADICTED = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
 
 
 def audit(
-    explanation: Explanation,
+    explanation: Any,
     X: Any,
     y: Any = None,
     model: Any = None,
     *,
     train: tuple[Any, ...] | None = None,
+    explainer: Any = None,
     truth: Any = None,
     control_flow: int | None = None,
+    keep: float | None = None,
+    measures: Collection[str] | None = None,
     margin: float = MARGIN,
+    max_rows: int = MAX_ROWS,
     device: str = "cpu",
     random_state: int = 0,
 ) -> Card:
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
 
     Args:
-        explanation: of the rows X.
+        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's.
         X: the rows that were explained.
         y: their labels; not needed with a model.
         model: what was explained, if it was a model: its output is then the target.
         train: (X, y) or (X, y, explanation) of other rows, which the judges learn from; with a model y may be None.
             None: half of the given rows are judged by judges that learned from the other half.
+        explainer: what made the explanation, an object with `explain` or a function of rows, for measures that explain again.
         truth: (rows, features) the features that really decide, where they are known.
         control_flow: the feature that only decides which others matter.
+        keep: of another tool's scores, how many features of a row count as kept, or what share of them.
+        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: retraining, stability and sanity.
         margin: nats of encoding that are let pass.
+        max_rows: most model rows in flight.
         device: where the judges train.
         random_state: seed of every draw.
     """
+    explanation = adopt(explanation, X, keep=keep)
     target = _target(y, model, X, explanation.classes)
     check.audit_fits(explanation, X, target.values)
     features = explanation.features if explanation.features is not None else Columns().fit(X)
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
     fabric = Fabric(accelerator=device, devices=1)
-    others = _other_rows(train, model, features, target, explanation.classes) if train is not None else None
-    truths = _truth_lines(explanation, truth, control_flow)
-    return card_of(explanation, features, target, rows, others, fabric=fabric, seed=random_state, margin=margin, more=truths)
+    others = _other_rows(train, model, features, target, explanation.classes, keep) if train is not None else None
+    scores = others[2] if others is not None else None
+    case = Case(
+        explanation=explanation,
+        features=features,
+        target=target,
+        rows=rows,
+        splits=_splits(rows, explanation, others, scores, random_state),
+        background=rows.x[folds(len(rows), random_state)[0]] if others is None else others[0].x,
+        model=None if model is None or target.outputs.real else _on_encoded(model, features),
+        explain=None if explainer is None else _explains(explainer, features, keep),
+        refit=_refits(explainer, X, y, model, train),
+        randomised=_randomised(y if train is None else train[1] if len(train) > 1 else None, model),
+        fabric=fabric,
+        seed=random_state,
+        max_rows=max_rows,
+    )
+    lines = _truth_lines(explanation, truth, control_flow)
+    for name in check.measures_there(measures, {name: (part, usual) for name, (_, part, usual) in MEASURES.items()}, case):
+        lines += MEASURES[name][0](case)
+    pair = None if others is None else (others[0], others[1])
+    card = card_of(explanation, features, target, rows, pair, fabric=fabric, seed=random_state, margin=margin, more=lines)
+    return _off_the_data(card) if explanation.predict is None else card
 
 
 def card_of(
@@ -77,13 +111,101 @@ def card_of(
     more: Sequence[Line] = (),
 ) -> Card:
     """The card of an explanation of encoded rows, judged by judges that learn from other rows, with more lines at its end."""
-    judged = _Judged(features, target, rows, explanation.mask, others, fabric, seed)
-    lines = _predictive_lines(explanation, target, judged) if not target.outputs.real else []
+    judged = Judged(features, target, rows, explanation, others, fabric, seed)
+    lines = predictive_lines(explanation, target, judged) if not target.outputs.real else []
     estimate, verdict = judge(judged.encoding, margin=margin)
-    lines.append(Line.of(encoding, estimate))
-    lines += [Line.of(metric, bootstrap(metric(explanation.mask))) for metric in (kept, selection_rate, empty)]
+    lines.append(Line.of(encoding, estimate, group="encoding"))
+    lines += [Line.of(metric, bootstrap(metric(explanation.mask)), group="selection") for metric in (kept, selection_rate, empty)]
     lines += more
-    return Card(verdict.word, verdict.encodes, verdict.why, tuple(lines), explanation.method, len(explanation), margin, verdict.p_value)
+    return Card(
+        verdict.word,
+        verdict.encodes,
+        verdict.why,
+        tuple(lines),
+        explanation.method,
+        len(explanation),
+        margin,
+        verdict.p_value,
+        tradeoff=judged.tradeoff(),
+        explanation=explanation,
+    )
+
+
+def _off_the_data(card: Card) -> Card:
+    """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
+    known = {line.label: line.estimate for line in card.lines}
+    if card.verdict != "honest" or not {"FS-M", "eACC", "Off the data, mean"} <= set(known):
+        return card
+    shown, told, apart = known["FS-M"], known["eACC"], known["Off the data, mean"]
+    if apart.low <= TOLD_APART or shown.high + CONTRADICTED >= told.low:
+        return card
+    why = (
+        f"the kept features tell the model's answer on {told.mean:.0%} of the rows, but the model itself, shown them alone, says something "
+        f"else on {1 - shown.mean:.0%}: rows with features taken out are unlike the data (told apart with AUROC {apart.mean:.2f}), so that "
+        "an explanation made by taking features out of this model describes it where it was never used"
+    )
+    return replace(card, verdict="off the data", why=why)
+
+
+def _splits(
+    rows: Trial, explanation: Explanation, others: tuple[Trial, Tensor | None, Tensor | None] | None, scores: Tensor | None, seed: int
+) -> tuple[Split, ...]:
+    """What may be learned from, for each part of the rows: other rows with explanations of their own, else the other folds."""
+    if others is not None and others[1] is not None and scores is not None:
+        return (Split(others[0], others[1], scores, torch.arange(len(rows))),)
+    parts = folds(len(rows), seed)
+    rest = [torch.cat([other for place, other in enumerate(parts) if place != part]) for part in range(FOLDS)]
+    return tuple(
+        Split(rows.take(learn), explanation.mask[learn], explanation.scores[learn], at) for learn, at in zip(rest, parts, strict=True)
+    )
+
+
+def _on_encoded(model: Any, features: Any) -> Callable[[Tensor], Tensor]:
+    """A model of raw rows as a function of encoded ones."""
+    ask = as_function(model)
+
+    def says(x: Tensor) -> Tensor:
+        answer = ask(features.decode(x.cpu()))
+        values = answer if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer))
+        return values.reshape(len(x), -1).to(x.device)
+
+    return says
+
+
+def _explains(explainer: Any, features: Any, keep: float | None) -> Callable[[Tensor], Tensor]:
+    """An explainer of raw rows as a function of encoded ones to scores."""
+    ask = getattr(explainer, "explain", explainer)
+
+    def scores(x: Tensor) -> Tensor:
+        rows = features.decode(x.cpu())
+        return adopt(ask(rows), rows, keep=keep or 1).scores.to(x.device)
+
+    return scores
+
+
+def _refits(explainer: Any, X: Any, y: Any, model: Any, train: tuple[Any, ...] | None) -> Callable[[int, str], Explanation] | None:
+    """A function that fits the explainer anew, with another seed or to something random, and explains the same rows."""
+    if not hasattr(explainer, "fit"):
+        return None
+    rows, labels = (X, y) if train is None else (train[0], train[1] if len(train) > 1 else None)
+
+    def again(seed: int, what: str) -> Explanation:
+        fresh = clone(explainer).set_params(random_state=seed)
+        if model is not None:
+            fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
+        else:
+            given = np.asarray(labels)
+            shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
+            fresh.fit(rows, given[shuffled] if what == "labels" else given)
+        explained: Explanation = fresh.explain(X)
+        return explained
+
+    return again
+
+
+def _randomised(labels: Any, model: Any) -> tuple[str, ...]:
+    """What can be replaced by chance: a network's weights, or labels."""
+    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()
 
 
 def _target(y: Any, model: Any, X: Any, classes: tuple[Any, ...] | None) -> Target:
@@ -94,83 +216,13 @@ def _target(y: Any, model: Any, X: Any, classes: tuple[Any, ...] | None) -> Targ
 
 
 def _other_rows(
-    train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: tuple[Any, ...] | None
-) -> tuple[Trial, Tensor | None]:
+    train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: tuple[Any, ...] | None, keep: float | None
+) -> tuple[Trial, Tensor | None, Tensor | None]:
     x, y, *rest = (*train, None) if len(train) == 1 else train
     values = check.same_classes(_target(y, model, x, classes), target).values
-    mask = rest[0].mask if rest else None
-    return Trial(features.encode(x), as_target(values, target.outputs.real)), mask
-
-
-class _Judged:
-    """What judges say of rows that they did not learn from."""
-
-    def __init__(
-        self,
-        features: Any,
-        target: Target,
-        rows: Trial,
-        mask: Tensor,
-        others: tuple[Trial, Tensor | None] | None,
-        fabric: Fabric,
-        seed: int,
-    ) -> None:
-        self.features, self.outputs, self.fabric, self.seed = features, target.outputs, fabric, seed
-        shape = (len(rows), target.outputs.count)
-        self.fair, self.uniform, self.full = (torch.zeros(shape) for _ in range(3))
-        self.encoding, self.mask_only = torch.zeros(len(rows), dtype=torch.double), torch.zeros(len(rows), dtype=torch.double)
-        folds = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).chunk(FOLDS)
-        judge = None if others is None else self._evaluator(others[0])
-        for fold in range(FOLDS):
-            at, rest = folds[fold], torch.cat([other for i, other in enumerate(folds) if i != fold])
-            fair = judge or self._evaluator(rows.take(rest))
-            if judge is None:
-                self._ask(fair, rows, mask, at)
-            if others is None or others[1] is None:
-                self._compare(fair[0], rows.take(rest), mask[rest], rows, mask, at)
-        if judge is not None:
-            every = torch.arange(len(rows))
-            self._ask(judge, rows, mask, every)
-            if others is not None and others[1] is not None:
-                self._compare(judge[0], others[0], others[1], rows, mask, every)
-
-    def _evaluator(self, rows: Trial) -> tuple[Evaluator, Evaluator]:
-        """Evaluators of fair coins and of masks of every size."""
-        order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(self.seed))
-        held = max(5, len(rows) // 10)
-        train, validation = rows.take(order[held:]), rows.take(order[:held])
-        fair = train_evaluator(self.features, self.outputs, train, validation, fabric=self.fabric, seed=self.seed)
-        uniform = train_evaluator(self.features, self.outputs, train, validation, masks=UniformRate, fabric=self.fabric, seed=self.seed)
-        return fair, uniform
-
-    def _ask(self, judges: tuple[Evaluator, Evaluator], rows: Trial, mask: Tensor, at: Tensor) -> None:
-        x, shown = rows.x[at].to(self.fabric.device), mask[at].to(self.fabric.device)
-        self.fair[at] = judges[0].probabilities(x, shown).cpu()
-        self.uniform[at] = judges[1].probabilities(x, shown).cpu()
-        self.full[at] = judges[1].probabilities(x, torch.ones_like(shown)).cpu()
-
-    def _compare(self, judge: Evaluator, other: Trial, other_mask: Tensor, rows: Trial, mask: Tensor, at: Tensor) -> None:
-        self.encoding[at] = encoding_values(judge, other, other_mask, rows.take(at), mask[at], fabric=self.fabric, seed=self.seed)
-        if not self.outputs.real:
-            labels = (t.target.probs.argmax(1) for t in (other, rows.take(at)))  # type: ignore[attr-defined]  # Categorical
-            self.mask_only[at] = mask_only_accuracy(other_mask, next(labels), mask[at], next(labels))
-
-
-def _predictive_lines(explanation: Explanation, target: Target, judged: _Judged) -> list[Line]:
-    labels = target.values.argmax(1)
-    lines = []
-    if explanation.predict is not None:
-        own = explanation.prediction
-        lines += [Line.of(accuracy, bootstrap(accuracy(own, labels))), Line.of(auroc, bootstrap(auroc(own, labels)))]
-    lines += [
-        Line.of(accuracy, bootstrap(accuracy(judged.fair, labels)), "eACC"),
-        Line.of(auroc, bootstrap(auroc(judged.fair, labels)), "eAUROC"),
-        Line.of(accuracy, bootstrap(accuracy(judged.uniform, labels)), "eACC, uniform rate"),
-        Line.of(auroc, bootstrap(auroc(judged.uniform, labels)), "eAUROC, uniform rate"),
-        Line.of(accuracy, bootstrap(accuracy(judged.full, labels)), "ACC, all features"),
-        Line.of(mask_only_accuracy, bootstrap(judged.mask_only)),
-    ]
-    return lines
+    theirs = adopt(rest[0], x, keep=keep) if rest else None
+    trial = Trial(features.encode(x), as_target(values, target.outputs.real))
+    return trial, None if theirs is None else theirs.mask, None if theirs is None else theirs.scores
 
 
 def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:
@@ -178,9 +230,9 @@ def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None)
     lines = []
     if truth is not None:
         known = torch.as_tensor(truth)
-        lines += [Line.of(metric, bootstrap(metric(mask, known))) for metric in (tpr, fpr, fdr)]
-        lines.append(Line.of(auroc_against_truth, bootstrap(auroc_against_truth(scores, known))))
-        lines.append(Line.of(median_rank, bootstrap(median_rank(scores, known, torch.Generator().manual_seed(0)))))
+        lines += [Line.of(metric, bootstrap(metric(mask, known)), group="truth") for metric in (tpr, fpr, fdr)]
+        lines.append(Line.of(auroc_against_truth, bootstrap(auroc_against_truth(scores, known)), group="truth"))
+        lines.append(Line.of(median_rank, bootstrap(median_rank(scores, known, torch.Generator().manual_seed(0))), group="truth"))
     if control_flow is not None:
-        lines.append(Line.of(cfsr, bootstrap(cfsr(mask, control_flow))))
+        lines.append(Line.of(cfsr, bootstrap(cfsr(mask, control_flow)), group="truth"))
     return lines

@@ -12,9 +12,10 @@ from torch import Tensor
 from torch.distributions import Normal
 from torch.nn.functional import mse_loss
 
-from ..core import Trial
+from ..core import Trial, rows_of
 from ..estimators import MarginalGains
 from ..masks import Bernoulli
+from ..objectives import cross_entropy
 from ..predictors import Trained
 from .method import Method
 from .screen import ENOUGH, LEAST, MOST, WIDE, Blinkers, halve, screens, seen_features
@@ -95,14 +96,15 @@ class Rounds:
 
     def _predictor(self, method: Method, *, first: bool = False) -> Phase:
         def check(trial: Trial, lessons: int = 1) -> Tensor:
-            if first:
-                mask = torch.ones(len(trial), method.features.count, dtype=torch.bool, device=trial.x.device)
-            else:
-                assert trial.goal is not None
-                mask = trial.goal > 0
-            mask = mask if trial.valid is None else mask & trial.valid
-            predicted = method.predict(trial, mask.expand(lessons, 1, *mask.shape))
-            return method.objective(replace(trial, predicted=predicted)).mean()
+            x, target, copies = trial.x, trial.target, lessons * method.objective.imputations
+            if copies > 1:
+                again = torch.arange(len(x), device=x.device).repeat(copies)
+                x, target = x[again], rows_of(target, again)
+            if first and trial.valid is None:  # nothing is hidden, so that nothing has to be drawn
+                return cross_entropy(target, method.predictor(x, x.new_ones((), dtype=torch.bool).expand_as(x))).mean()
+            mask = torch.ones_like(trial.valid) if first and trial.valid is not None else goals_of(trial) > 0
+            raw = method.features.expand(mask if trial.valid is None else mask & trial.valid).repeat(copies, *[1] * (x.dim() - 1))
+            return cross_entropy(target, method.predictor(method.imputer(x, raw), raw)).mean()
 
         def loss(trial: Trial) -> Tensor:
             return check(trial, self.lessons)
@@ -123,8 +125,7 @@ class Rounds:
 
     def _selector(self, method: Method, place: int) -> Phase:
         def loss(trial: Trial) -> Tensor:
-            assert trial.goal is not None
-            network, goal = method.selector.network, trial.goal + method.selector.offset
+            network, goal = method.selector.network, goals_of(trial) + method.selector.offset
             miss = mse_loss(method.selector.logits(trial.x, trial.context), goal, reduction="none")
             return miss[:, network.places].mean() if isinstance(network, Blinkers) else miss.mean()
 
@@ -156,6 +157,12 @@ class Rounds:
             return min(gently, float(np.quantile(goals, 1 - self.rate)))
         price = self.share * knowledge(method, trial) if self.price is None else self.price
         return min(gently, log(max(price, LEAST)))
+
+
+def goals_of(trial: Trial) -> Tensor:
+    """What a phase computed of each row (b, d) as it started."""
+    assert trial.goal is not None
+    return trial.goal
 
 
 def usual_rounds(features: int) -> int:

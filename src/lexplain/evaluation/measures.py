@@ -1,0 +1,223 @@
+"""The measures that an audit takes beside the judges': each is a function of the case to lines of the card."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from ..core import Explanation, Trial
+from ..imputers import Constant, Marginal
+from ..predictors import Target
+from .card import Line
+from .curves import deletion, deletion_curve, insertion, insertion_curve
+from .fidelity import (
+    approximator,
+    approximator_accuracy,
+    complement_accuracy,
+    complement_approximator_accuracy,
+    post_hoc_accuracy,
+)
+from .infidelity import hidden_features, infidelity
+from .off_data import off_data
+from .retrained import retrain
+from .roar import kar, only_first, retraining_curve, roar, without_first
+from .sanity import mask_cosine
+from .sensitivity import sensitivity
+from .speed import speed
+from .stability import mask_stability, rank_stability
+from .statistics import Estimate, bootstrap
+
+SOME = 500  # rows of measures that ask the model, or the explainer, hundreds of times about each
+REFITS = 2  # fits with other seeds
+DRAWS = 200  # perturbations of such a row
+
+
+@dataclass(frozen=True)
+class Split:
+    """Rows to learn from, and rows to judge what was learned on."""
+
+    learn: Trial
+    mask: Tensor  # (n, d) of the rows to learn from
+    scores: Tensor  # (n, d)
+    judged: Tensor  # indices of the rows audited
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is audited, and what may be asked."""
+
+    explanation: Explanation
+    features: Any
+    target: Target
+    rows: Trial
+    splits: tuple[Split, ...]
+    background: Tensor  # (n, ...) encoded rows that were not explained, or half of those that were
+    model: Callable[[Tensor], Tensor] | None  # encoded rows to probabilities, or values
+    explain: Callable[[Tensor], Tensor] | None  # encoded rows to scores
+    refit: Callable[[int, str], Explanation] | None  # a seed, and what is randomised ("", "model", "labels"), to an explanation anew
+    randomised: tuple[str, ...]  # what can be
+    fabric: Fabric
+    seed: int
+    max_rows: int
+
+    @property
+    def some(self) -> Tensor:
+        """Indices of a few rows, for measures that take long."""
+        return torch.randperm(len(self.rows), generator=self.draws())[:SOME].sort().values
+
+    def draws(self) -> torch.Generator:
+        """A generator of the audit's own draws."""
+        return torch.Generator().manual_seed(self.seed)
+
+
+def fidelity_lines(case: Case) -> list[Line]:
+    """FS-M and FU-M of the model; FS-A and FU-A of fresh models that learn from what is shown, or hidden."""
+    assert case.model is not None
+    x, mask, most = case.rows.x, case.explanation.mask, case.max_rows
+    lines = [
+        Line.of(metric, bootstrap(metric(case.model, case.features, x, mask, max_rows=most)), group="fidelity")
+        for metric in (post_hoc_accuracy, complement_accuracy)
+    ]
+    learn = partial(retrain, outputs=case.target.outputs, fabric=case.fabric, seed=case.seed, max_rows=case.max_rows)
+    for metric, hides in ((approximator_accuracy, False), (complement_approximator_accuracy, True)):
+        values = torch.zeros(len(x), dtype=torch.double)
+        for split in case.splits:
+            fresh = approximator(case.features, learn, split.learn, split.mask ^ hides, max_rows=most)
+            values[split.judged] = metric(case.model, fresh, case.features, x[split.judged], mask[split.judged], max_rows=most).cpu()
+        lines.append(Line.of(metric, bootstrap(values), group="fidelity"))
+    return lines
+
+
+def curve_lines(case: Case) -> list[Line]:
+    """Insertion and deletion, with other rows' values where a feature is hidden."""
+    assert case.model is not None
+    lines = []
+    for metric, curve in ((insertion, insertion_curve), (deletion, deletion_curve)):
+        heights = curve(
+            case.model,
+            case.features,
+            case.rows.x,
+            case.explanation.scores,
+            target=_explained(case),
+            imputer=Marginal(case.background),
+            max_rows=case.max_rows,
+            generator=case.draws(),
+        )
+        lines.append(Line.of(metric, bootstrap(metric(heights, case.features.count)), group="curves"))
+    return lines
+
+
+def infidelity_lines(case: Case) -> list[Line]:
+    """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
+    assert case.model is not None
+    some, target = case.some, _explained(case)
+    values = infidelity(
+        case.model,
+        hidden_features(case.features, Constant(0.0)),
+        case.rows.x[some],
+        case.explanation.scores[some],
+        target=None if target is None else target[some],
+        scaled=True,
+        draws=DRAWS,
+        max_rows=case.max_rows,
+        generator=case.draws(),
+    )
+    return [Line.of(infidelity, bootstrap(values), group="curves")]
+
+
+def off_data_lines(case: Case) -> list[Line]:
+    """How easily rows whose hidden features are filled are told from real ones: with the mean, and with other rows' values."""
+    raw = case.features.expand(case.explanation.mask)
+    some = case.some
+    real = case.background[torch.randperm(len(case.background), generator=case.draws())[: len(some)]]
+    lines = []
+    for label, imputer in (("Off the data, mean", Constant(0.0)), ("Off the data, other rows", Marginal(case.background))):
+        filled = imputer(case.rows.x[some], raw[some])
+        lines.append(Line.of(off_data, bootstrap(off_data(filled, real, seed=case.seed)), label, group="off the data"))
+    return lines
+
+
+def robustness_lines(case: Case) -> list[Line]:
+    """The true maximum by which scores change within a small radius."""
+    assert case.explain is not None
+    x = case.rows.x[case.some[: SOME // 5]]
+    values = sensitivity(case.explain, x, max_rows=case.max_rows, generator=case.draws())
+    return [Line.of(sensitivity, bootstrap(values), group="robustness")]
+
+
+def speed_lines(case: Case) -> list[Line]:
+    """Milliseconds of an explanation."""
+    assert case.explain is not None
+    measured = 1000 * speed(case.explain, case.rows.x, repeats=3).seconds_a_row
+    reads = "milliseconds to explain a row, many at a time, the fit not counted"
+    return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(case.rows)), False, reads, group="speed")]
+
+
+def retraining_lines(case: Case) -> list[Line]:
+    """ROAR and KAR beside a random ranking, by networks that are retrained from scratch."""
+    learn = partial(retrain, outputs=case.target.outputs, fabric=case.fabric, seed=case.seed, max_rows=case.max_rows)
+    lines, draws = [], case.draws()
+    for metric, shown in ((roar, without_first), (kar, only_first)):
+        values = torch.zeros(len(case.rows), dtype=torch.double)
+        for split in case.splits:
+            judged = case.rows.take(split.judged)
+            given = (split.scores.abs(), case.explanation.scores[split.judged].abs())
+            random = tuple(torch.rand(scores.shape, generator=draws) for scores in given)
+            curves = [
+                retraining_curve(
+                    case.features, learn, split.learn, train, judged, test, shown=shown, max_rows=case.max_rows, generator=draws
+                )
+                for train, test in (given, random)
+            ]
+            values[split.judged] = metric(*curves)
+        lines.append(Line.of(metric, bootstrap(values), group="retraining"))
+    return lines
+
+
+def stability_lines(case: Case) -> list[Line]:
+    """How much the explanations of fits with other seeds agree."""
+    assert case.refit is not None
+    several = [case.explanation, *(case.refit(case.seed + 1 + place, "") for place in range(REFITS))]
+    masks, scores = torch.stack([e.mask for e in several]), torch.stack([e.scores for e in several])
+    return [
+        Line.of(mask_stability, bootstrap(mask_stability(masks)), group="stability"),
+        Line.of(rank_stability, bootstrap(rank_stability(scores)), group="stability"),
+    ]
+
+
+def sanity_lines(case: Case) -> list[Line]:
+    """How much of an explanation is left when what it explains is replaced by chance.
+
+    Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018.
+    """
+    assert case.refit is not None
+    lines = []
+    for what in case.randomised:
+        values = mask_cosine(case.explanation.mask, case.refit(case.seed, what).mask)
+        lines.append(Line.of(mask_cosine, bootstrap(values), f"Mask cosine, random {what}", group="sanity"))
+    return lines
+
+
+def _explained(case: Case) -> Tensor | None:
+    """The classes that scores speak of, where somebody asked for them; else the model's own."""
+    return case.explanation.asked
+
+
+# What each measure is called, what it has to have, and whether it is taken unless told otherwise.
+MEASURES: dict[str, tuple[Callable[[Case], list[Line]], str, bool]] = {
+    "fidelity": (fidelity_lines, "model", True),
+    "curves": (curve_lines, "model", True),
+    "infidelity": (infidelity_lines, "model", True),
+    "off the data": (off_data_lines, "", True),
+    "robustness": (robustness_lines, "explain", True),
+    "speed": (speed_lines, "explain", True),
+    "retraining": (retraining_lines, "", False),
+    "stability": (stability_lines, "refit", False),
+    "sanity": (sanity_lines, "randomised", False),
+}
