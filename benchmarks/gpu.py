@@ -9,8 +9,6 @@ explainer on CPU and GPU agrees on at least 99.9 % of mask entries.
 from __future__ import annotations
 
 import argparse
-import shlex
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -63,7 +61,7 @@ def main() -> None:
     for sheet in sheets:
         sheet.show(Console(width=200))
     if told.out is not None:
-        command = shlex.join(["python", "benchmarks/gpu.py", *sys.argv[1:]])
+        command = f"python benchmarks/gpu.py{' --quick' if told.quick else ''} --out {told.out.name}"
         write_atomically(told.out, page(command, [*machine(), f"GPU: {torch.cuda.get_device_name()}"], sheets).encode())
 
 
