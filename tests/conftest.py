@@ -12,5 +12,5 @@ def _seed():
 def hasty_path_judges():
     """Let the judge that draws a path learn for a moment only: few tests are about what it says, and every default fit trains one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexplain.explainers.explainer.PATH_JUDGE_STEPS", 60)
+        patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
         yield

@@ -130,7 +130,7 @@ def test_what_auto_is_told_reaches_the_explainer(place, tmp_path, monkeypatch, w
 
 @pytest.mark.parametrize("method", ["gains", "default"])
 def test_fit_tells_what_was_chosen_and_writes_a_page(place, tmp_path, monkeypatch, method):
-    monkeypatch.setattr("lexplain.explainers.explainer.PATH_JUDGE_STEPS", 10)
+    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 10)
     words = ["--method", method, "--keep", "auto", "--epochs", 2, "--device", "cpu"]
     result = lexplain("fit", place / "train.csv", *words, "--out", tmp_path / "m.lex", "--report", tmp_path / "new/page.html")
     assert result.exit_code == 0, result.output

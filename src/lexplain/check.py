@@ -1006,3 +1006,22 @@ def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str,
         if part and not getattr(case, part):
             raise ValueError(f"the measure {name!r} needs {needs[part]}, which was not given; pass it to audit, or leave {name!r} out")
     return list(asked)
+
+
+def array_file(path: Path) -> np.ndarray:
+    """Return the array in a .npy file; refuse a file that holds anything else, and pickles."""
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as broken:
+        raise ValueError(f"{path} holds no plain array ({broken}); write numbers with numpy.save") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{path} holds several arrays; write the scores alone with numpy.save")
+    return found
+
+
+def table_of_numbers(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a table of scores; refuse one with text in it."""
+    odd = [str(name) for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if odd:
+        raise ValueError(f"{path} has text in {', '.join(odd[:3])}; a file of scores has one column of numbers a feature, and nothing else")
+    return frame

@@ -175,13 +175,20 @@ def explain(
 
 @app.command()
 def audit(
-    model: Model,
+    explanation: Annotated[
+        Path,
+        Argument(metavar="EXPLANATION", help="What lexplain fit wrote, or any tool's scores or masks of DATA's rows: .csv, .npy, .json."),
+    ],
     data: Data,
     label: Label = None,
     outputs: Outputs = None,
     train: Annotated[str | None, Option(metavar="DATA", help="Other rows, which the judges learn from. Default: halves of DATA.")] = None,
+    keep: Annotated[int | None, Option(min=1, help="Of another tool's scores, how many features of a row count as kept.")] = None,
+    measure: Annotated[
+        list[str] | None, Option(help="A measure to take, such as retraining; again for more. Default: the quick ones.")
+    ] = None,
     margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.05,
-    out: Annotated[Path | None, Option(help="Write the card: .html, .json or .csv.")] = None,
+    out: Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")] = None,
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.
 
@@ -189,26 +196,41 @@ def audit(
     """
     from . import check
     from .data import DATASETS
-    from .data.files import find_rows
+    from .data.files import find_rows, read_scores
     from .evaluation import audit as judge
     from .explainers import Explainer
 
-    check.writable(out, (".html", ".json", ".csv"))
+    if check.writable(out, (".html", ".json", ".csv", ".parquet")) == ".parquet":
+        check.parquet_possible()
     check.other_rows(train, data)
-    explainer = Explainer.load(model)
-    known, classes = explainer.features_, getattr(explainer, "classes_", None)
+    ours = Explainer.load(explanation) if check.ending(explanation, (".lex", ".csv", ".npy", ".json")) == ".lex" else None
+    known, classes = (None, None) if ours is None else (ours.features_, getattr(ours, "classes_", None))
     rows, others = find_rows(data, "test", label, outputs, known=known), None
     if train is not None or data in DATASETS:
         seen = find_rows(train or data, "train", label, outputs, known=known)
-        others = (seen.x, check.in_classes(seen.y, classes, train or data), explainer.explain(seen.x))
-    y = check.in_classes(rows.y, classes, data)
-    card = judge(explainer.explain(rows.x), rows.x, y, train=others, truth=rows.truth, control_flow=rows.control_flow, margin=margin)
+        learned = () if ours is None else (ours.explain(seen.x),)
+        others = (seen.x, check.in_classes(seen.y, classes, train or data), *learned)
+    card = judge(
+        read_scores(explanation) if ours is None else ours.explain(rows.x),
+        rows.x,
+        check.in_classes(rows.y, classes, data),
+        train=others,
+        explainer=ours,
+        truth=rows.truth,
+        control_flow=rows.control_flow,
+        keep=keep,
+        measures=measure,
+        margin=margin,
+    )
     colour = {False: "green", True: "red", None: "yellow"}[card.encodes]
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
     better = {True: "higher", False: "lower", None: ""}
-    lines = [(line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
-    _table(["metric", "value [interval]", "better", "how to read it"], lines)
-    _write(out, {".html": card.to_html, ".json": card.to_json, ".csv": lambda: card.to_frame().to_csv(index=False)})
+    lines = [(line.group, line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
+    _table(["about", "metric", "value [interval]", "better", "how to read it"], lines)
+    frame = card.to_frame()
+    made: dict[str, Callable[[], str | bytes]] = {".html": card.to_html, ".json": card.to_json}
+    made |= {".csv": lambda: frame.to_csv(index=False), ".parquet": lambda: frame.to_parquet(index=False)}
+    _write(out, made)
 
 
 @app.command()

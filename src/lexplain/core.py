@@ -70,6 +70,14 @@ class Trial:
         )
 
 
+def joined(one: Trial, other: Trial) -> Trial:
+    """The rows of two trials in one; of what has become of them nothing is kept."""
+    both = {name: (getattr(one, name), getattr(other, name)) for name in ("x", "valid", "context", "goal")}
+    tensors = {name: None if first is None else torch.cat([first, second]) for name, (first, second) in both.items()}
+    values = torch.cat([target_values(one.target), target_values(other.target)])
+    return Trial(target=as_target(values, isinstance(one.target, Normal)), **tensors)  # type: ignore[arg-type]  # x is never None
+
+
 def as_target(values: Tensor, real: bool) -> Distribution:
     """Turn probabilities (b, c) into a Categorical, or real values (b,) into a Normal of scale 1 (standardised units)."""
     if real:

@@ -137,7 +137,7 @@ def test_the_tolerance_is_heeded(fitted):
 
 
 def test_points_of_accuracy_may_be_the_tolerance(monkeypatch):
-    monkeypatch.setattr("lexplain.explainers.explainer.PATH_JUDGE_STEPS", 500)
+    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 500)
     explainer = Explainer(epochs=80, batch_size=100, tolerance_points=5).fit(X, Y)
     chosen = explainer.path_.query("chosen").iloc[0]
     assert chosen["eacc"] >= chosen["eacc_of_all"] - 0.05

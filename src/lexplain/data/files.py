@@ -225,3 +225,13 @@ def facts(data: Dataset) -> dict[str, str]:
     if test.probabilities is not None:
         told["best accuracy"] = f"{test.probabilities.max(1).mean():.1%}, what a model that knows the true probabilities reaches"
     return told
+
+
+def read_scores(path: Path) -> Any:
+    """What another tool wrote of rows: a .csv of one column a feature, a .npy array, or the .json of an Explanation."""
+    check.readable(path)
+    if path.suffix == ".json":
+        return Explanation.from_json(path.read_text())
+    if path.suffix == ".npy":
+        return check.array_file(path)
+    return check.table_of_numbers(pd.read_csv(path), path)

@@ -29,17 +29,16 @@ from ..features import Columns
 from ..imputers import Marginal
 from ..masks import Coins
 from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
-from ..predictors import Outputs, Remembering, Target, from_labels, from_model, frozen_predictor
-from ..training import Checkpoint, Settings, fit, train_evaluator
+from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
+from ..training import Checkpoint, Settings, fit
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
-from .path import choose, walk
+from .path import choose, path_judge, walk
 
 STEPS = 3000  # optimiser steps of a default fit
 THOROUGH = 2  # times as many of a thorough one; the default method has more networks and rounds instead
 SETTLINGS = 3  # rounds at the price that points of accuracy choose
 BUDGETS = ("default", "thorough")
-PATH_JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
@@ -190,11 +189,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.path_: pd.DataFrame | None = None
         if keep != "auto":
             return
-        judge, outputs = None, method.predictor.outputs
-        assert isinstance(outputs, Outputs)
-        if not outputs.real:
-            judge = train_evaluator(method.features, outputs, train, validation, steps=PATH_JUDGE_STEPS, fabric=fabric, seed=settings.seed)
-        rows = validation.to(fabric.device)
+        judge, rows = path_judge(method, train, validation, decides=self.tolerance_points is not None, fabric=fabric, seed=settings.seed)
 
         def walked() -> pd.DataFrame:
             path = walk(method, rows, judge, max_rows=self._max_rows())

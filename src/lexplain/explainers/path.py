@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import log
 
 import numpy as np
 import pandas as pd
 import torch
+from lightning_fabric import Fabric
 from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
 
-from ..core import Trial
+from ..core import Trial, joined
 from ..evaluation import Estimate, accuracy, bootstrap
 from ..methods import LEAST, MOST, Method, knowledge
-from ..training import Evaluator
+from ..predictors import Outputs
+from ..training import Evaluator, train_evaluator
 
 POINTS = 81  # prices on the path
 DRAWS = 8  # imputations that a cost is averaged over
 TOLERANCE = 0.0065  # nats that predictions may move, unless told,
+JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
+FEW_TO_JUDGE, FOLDS = 1000, 5  # validation rows that tell points of accuracy; else parts of all rows
+RESERVED = 0.9  # share of a tolerance in points that is used, since the rows to come are others
+Judge = Callable[[Trial, Tensor, int], Tensor]  # rows, masks (n, d) and most rows at a time to class probabilities (n, c)
 SHARE = 0.045  # but no more than this share of what the predictor knows
 
 
 @torch.no_grad()
-def walk(method: Method, trial: Trial, judge: Evaluator | None, *, max_rows: int) -> pd.DataFrame:
+def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) -> pd.DataFrame:
     """What each price keeps and costs on given rows: one row a price, from low to high; masks are nested.
 
     The cost is how far predictions from kept features, the others imputed, lie from those of full rows: KL in nats, outside the log.
@@ -47,7 +54,7 @@ def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | N
     if points is not None:
         # Hiding more cannot help in truth, so that a rise is luck of the few rows judged.
         falling = IsotonicRegression(increasing=False).fit_transform(np.arange(len(table)), table["eacc"])
-        good = pd.Series(falling >= table["eacc_of_all"] - points / 100 - 1e-9)
+        good = pd.Series(falling >= table["eacc_of_all"] - RESERVED * points / 100 - 1e-9)
     else:
         with torch.no_grad():
             good = table["cost"] <= (min(TOLERANCE, SHARE * knowledge(method, trial)) if nats is None else nats)
@@ -60,10 +67,43 @@ def _cost(method: Method, trial: Trial, masks: Tensor) -> Tensor:
     return torch.stack([method.change(trial, masks[:, None]) for _ in range(DRAWS)]).mean(0).cpu()
 
 
-def _judged(judge: Evaluator, trial: Trial, mask: Tensor, max_rows: int) -> Estimate:
-    said = [judge.probabilities(trial.x[at : at + max_rows], mask[at : at + max_rows]) for at in range(0, len(trial), max_rows)]
+def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool, fabric: Fabric, seed: int) -> tuple[Judge | None, Trial]:
+    """Who judges the path, if it is of classes, and on which rows.
+
+    Few validation rows cannot tell points of accuracy: where the judge decides, each fifth of all rows is then judged by what learned from
+    the others.
+    """
+    outputs = method.predictor.outputs
+    assert isinstance(outputs, Outputs)
+    if outputs.real:
+        return None, validation.to(fabric.device)
+    if not decides or len(validation) >= FEW_TO_JUDGE:
+        steps = None if decides else JUDGE_STEPS  # one that decides learns as long as any judge
+        judge = train_evaluator(method.features, outputs, train, validation, steps=steps, fabric=fabric, seed=seed)
+        return judged_by([(torch.arange(len(validation)), judge)]), validation.to(fabric.device)
+    rows, judges = joined(train, validation), []
+    parts = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).chunk(FOLDS)
+    for place, part in enumerate(parts):
+        rest = torch.cat([other for at, other in enumerate(parts) if at != place])
+        learn, held = rows.take(rest[len(rest) // 10 :]), rows.take(rest[: len(rest) // 10])
+        judges.append((part, train_evaluator(method.features, outputs, learn, held, steps=JUDGE_STEPS, fabric=fabric, seed=seed)))
+    return judged_by(judges), rows.to(fabric.device)
+
+
+def judged_by(judges: Sequence[tuple[Tensor, Evaluator]]) -> Judge:
+    """A judge made of several, each of which is asked about the rows (indices) that it did not learn from."""
+
+    def said(trial: Trial, mask: Tensor, max_rows: int) -> Tensor:
+        parts = [(part, judge) for rows, judge in judges for part in torch.split(rows.to(mask.device), max_rows)]
+        answers = torch.cat([judge.probabilities(trial.x[rows], mask[rows]) for rows, judge in parts])
+        return answers[torch.cat([rows for rows, _ in parts]).argsort()]
+
+    return said
+
+
+def _judged(judge: Judge, trial: Trial, mask: Tensor, max_rows: int) -> Estimate:
     labels: Tensor = trial.target.probs.argmax(1)  # type: ignore[attr-defined]  # Categorical
-    return bootstrap(accuracy(torch.cat(said), labels).cpu())
+    return bootstrap(accuracy(judge(trial, mask, max_rows), labels).cpu())
 
 
 def _columns(name: str, estimates: list[Estimate]) -> pd.DataFrame:
