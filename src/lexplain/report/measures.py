@@ -49,7 +49,9 @@ def _line(line: Line, rows: int) -> dict[str, str]:
     if isnan(estimate.mean):
         return {**said, "value": "not measured", "interval": "–"}
     scale, unit, digits = (100, "%", 1) if line.percent else (1, "", 3)
-    low, mean, high = (f"{scale * value + 0.0:.{digits}f}" for value in (estimate.low, estimate.mean, estimate.high))
+    low, mean, high = (
+        f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in (estimate.low, estimate.mean, estimate.high)
+    )  # no -0.0
     notes = [f"{estimate.level:.0%}"] if estimate.level != 0.95 else []
     notes += [count(estimate.n, "row")] if estimate.n != rows else []
     interval = f"{low} to {high}" if not (isnan(estimate.low) or isnan(estimate.high)) else "–"

@@ -29,7 +29,7 @@ def certainty(estimate: Estimate, *, margin: float, ax: Axes | None = None) -> A
     """
     if not zone_of(estimate, margin):
         raise ValueError(f"an encoding of {estimate} has no place on a line; draw only what was measured")
-    ax = axes_or_new(ax, 4.8, 2.7)  # narrow enough for a phone
+    ax = axes_or_new(ax, 4.7, 2.7)  # narrow enough for a phone
     low, high = _view(estimate, margin)
     ax.set_xlim(low, high)
     shown = [(word, max(low, begin), min(high, end)) for word, begin, end in zones(estimate, margin)]

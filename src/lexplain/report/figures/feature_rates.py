@@ -24,7 +24,7 @@ def feature_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None =
         raise ValueError(f"a mask of shape {tuple(explanation.mask.shape)} has no rates; give at least one row and feature")
     rates = explanation.mask.float().mean(0).cpu().numpy()
     order = np.argsort(-rates, kind="stable")[:most]
-    ax = axes_or_new(ax, 4.8, 1.1 + 0.23 * len(order))
+    ax = axes_or_new(ax, 4.7, 1.1 + 0.23 * len(order))
     places = np.arange(len(order))
     ax.barh(places, rates[order], height=0.72, color=BLUE)
     for place, rate in zip(places.tolist(), rates[order].tolist(), strict=True):

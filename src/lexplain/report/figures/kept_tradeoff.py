@@ -26,7 +26,7 @@ def kept_tradeoff(table: pd.DataFrame, *, own: Sequence[float] | None = None, ev
     """
     points = rows_of_table(table, COLUMNS).sort_values("kept", kind="stable")
     kept, eacc, low, high = (points[name].to_numpy(dtype=float) for name in COLUMNS)
-    ax = axes_or_new(ax, 4.8, 4.0)  # narrow enough for a phone
+    ax = axes_or_new(ax, 4.7, 4.0)  # narrow enough for a phone
     ax.fill_between(kept, low, high, color=BLUE, alpha=0.16, linewidth=0)
     few = "o" if len(kept) <= 30 else ""  # a whole number each; more would run together
     curve = Line2D(kept, eacc, color=BLUE, linewidth=1.8, marker=few, markersize=4, label="from the best features by score")
