@@ -23,7 +23,7 @@ LINES = (
     Line("Encoding", Estimate(0.01, 0.0, 0.02, 40, 0.9), False, "nats told", group="Honesty"),
 )
 KEPT = pd.DataFrame(
-    {"kept": range(5), "eacc": [0.5, 0.7, 0.82, 0.88, 0.9], "low": [0.4, 0.6, 0.7, 0.8, 0.85], "high": [0.6, 0.8, 0.9, 0.95, 0.95]}
+    {"kept": range(5), "eacc": [0.5, 0.7, 0.82, 0.88, 0.91], "low": [0.4, 0.6, 0.7, 0.8, 0.85], "high": [0.6, 0.8, 0.9, 0.95, 0.95]}
 )
 
 
