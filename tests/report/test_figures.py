@@ -11,7 +11,22 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from lexplain.report import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
+from lexplain.evaluation import Estimate
+from lexplain.report import (
+    certainty,
+    cost,
+    feature_rates,
+    flow,
+    honesty,
+    kept_tradeoff,
+    path,
+    row_bars,
+    save,
+    selection_map,
+    sweep,
+    to_svg,
+    truth_tradeoff,
+)
 from lexplain.report.figures.canvas import BLUE, ORANGE
 
 HONESTY = pd.DataFrame(
@@ -41,6 +56,7 @@ PATH = pd.DataFrame(
         "chosen": [False, True, False],
     }
 )
+KEPT = pd.DataFrame({"kept": [2, 0, 1], "eacc": [0.9, 0.5, 0.7], "low": [0.85, 0.45, 0.65], "high": [0.95, 0.55, 0.75]})
 SWEEP = SWEEP.assign(low=SWEEP["accuracy"] - 0.1, high=SWEEP["accuracy"] + 0.1)
 
 FIGURES = {
@@ -53,6 +69,8 @@ FIGURES = {
     "sweep": lambda explanation, ax=None: sweep(SWEEP, x="rate", y="accuracy", by="who", low="low", high="high", ax=ax),
     "path": lambda explanation, ax=None: path(PATH, ax=ax),
     "path without a judge": lambda explanation, ax=None: path(PATH.loc[:, ~PATH.columns.str.startswith("eacc")], ax=ax),
+    "certainty": lambda explanation, ax=None: certainty(Estimate(0.06, 0.02, 0.1, 500, 0.9), margin=0.05, ax=ax),
+    "kept_tradeoff": lambda explanation, ax=None: kept_tradeoff(KEPT, own=(1.4, 0.8, 0.75, 0.86), every=0.9, ax=ax),
     "flow": lambda explanation, ax=None: flow(ax=ax),
 }
 
@@ -267,6 +285,67 @@ def test_path_refuses_a_table_that_lacks_something():
         path(PATH.drop(columns="eacc_of_all"))
     with pytest.raises(ValueError, match="no row"):
         path(PATH.iloc[:0])
+
+
+ESTIMATES = {
+    "honest": Estimate(0.01, -0.004, 0.025, 500, 0.9),
+    "encodes": Estimate(0.4, 0.358, 0.444, 500, 0.9),
+    "open": Estimate(0.06, 0.025, 0.097, 500, 0.9),
+    "weak": Estimate(-0.2, -0.22, -0.18, 500, 0.9),
+    "far": Estimate(3.0, 2.96, 3.04, 500, 0.9),
+    "exact": Estimate(0.0, 0.0, 0.0, 1, 0.9),
+    "close": Estimate(0.052, 0.051, 0.053, 10**6, 0.9),
+}
+
+
+@pytest.mark.parametrize("name", ESTIMATES)
+def test_certainty_draws_the_estimate_among_zones_whose_names_can_be_read(name):
+    estimate = ESTIMATES[name]
+    ax = certainty(estimate, margin=0.05)
+    drawn = [line.get_xydata().tolist() for line in ax.lines]
+    assert [[estimate.low, 0.5], [estimate.high, 0.5]] in drawn
+    assert [[estimate.mean, 0.5]] in drawn
+    assert [[0.05, 0], [0.05, 1]] in drawn
+    low, high = ax.get_xlim()
+    assert low < min(0, estimate.low)
+    assert high > max(0.05, estimate.high)
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert len(boxes) >= 2
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    assert all(ax.figure.bbox.x0 <= box.x0 and box.x1 <= ax.figure.bbox.x1 for box in boxes)
+
+
+def test_zones_of_certainty_meet_where_the_interval_would_touch_the_margin():
+    ax = certainty(ESTIMATES["open"], margin=0.05)
+    named = {text.get_text(): area.get_datalim(ax.transData) for text, area in zip(ax.texts, ax.collections, strict=True)}
+    assert list(named) == ["honest", "cannot tell", "encodes"]
+    assert named["honest"].x1 == named["cannot tell"].x0 == pytest.approx(0.05 - (0.097 - 0.06))
+    assert named["cannot tell"].x1 == named["encodes"].x0 == pytest.approx(0.05 + (0.06 - 0.025))
+
+
+def test_certainty_of_nothing_is_refused():
+    with pytest.raises(ValueError, match="draw only what was measured"):
+        certainty(Estimate(np.nan, np.nan, np.nan, 0), margin=0.05)
+
+
+def test_kept_tradeoff_is_sorted_and_marks_the_explanation():
+    ax = kept_tradeoff(KEPT, own=(1.4, 0.8, 0.75, 0.86), every=0.9)
+    curve, level, bar, mark = ax.lines
+    assert curve.get_xydata().tolist() == [[0, 0.5], [1, 0.7], [2, 0.9]]
+    assert list(level.get_ydata()) == [0.9, 0.9]
+    assert bar.get_xydata().tolist() == [[1.4, 0.75], [1.4, 0.86]]
+    assert mark.get_xydata().tolist() == [[1.4, 0.8]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()][2] == "this explanation: 1.4 features, 80.0%"
+    band = ax.collections[0].get_datalim(ax.transData)
+    assert (band.x0, band.y0, band.x1, band.y1) == pytest.approx((0, 0.45, 2, 0.95))
+
+
+def test_kept_tradeoff_of_a_curve_alone():
+    ax = kept_tradeoff(KEPT.iloc[:1])
+    assert len(ax.lines) == 1
+    with pytest.raises(ValueError, match=r"but \['high'\] are needed"):
+        kept_tradeoff(KEPT.drop(columns="high"))
 
 
 @pytest.mark.parametrize("draw", [honesty, truth_tradeoff, cost], ids=lambda f: f.__name__)

@@ -52,6 +52,11 @@ def test_every_text_is_escaped_but_the_callers_own_html(read):
     assert "".join(outline.text).count(bad) > 8
 
 
+def test_what_stands_at_the_top_stands_before_the_contents(sections):
+    html = page("A", "B", sections, top="<p id='first'>mine</p>")
+    assert html.index("</header>") < html.index("<p id='first'>mine</p>") < html.index("<nav")
+
+
 def test_text_becomes_paragraphs(sections):
     html = page("A", "B", sections)
     assert "<p>One paragraph.</p>\n<p>Another &lt;b&gt;one&lt;/b&gt;.</p>" in html
@@ -79,7 +84,7 @@ def test_page_serves_phones_paper_and_the_dark():
     html = page("A", "B", [])
     assert 'name="viewport"' in html
     assert "@media print" in html
-    assert "@media (prefers-color-scheme: dark)" in html
+    assert "@media screen and (prefers-color-scheme: dark)" in html
     assert "overflow-x: auto" in html
 
 

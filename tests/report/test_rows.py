@@ -5,7 +5,7 @@ import pandas as pd
 import torch
 
 from lexplain.features import Columns, Groups
-from lexplain.report.rows import read_row
+from lexplain.report.rows import read_row, spread_rows
 
 
 def values(explanation, row=0):
@@ -60,3 +60,24 @@ def test_outcomes(make):
         "": replace(usual, predict=None),
     }
     assert {said: read_row(e, 0, most=9).outcome for said, e in cases.items()} == {said: said for said in cases}
+
+
+def test_rows_are_spread_over_the_predictions_or_evenly(make):
+    outputs = torch.rand(40, 2, generator=torch.Generator().manual_seed(0))
+    chosen = spread_rows(make(predict=lambda: outputs), 6)
+    by_prediction = outputs[:, 1].argsort().tolist()
+    assert chosen == [by_prediction[place] for place in (0, 8, 16, 23, 31, 39)]
+    assert spread_rows(make(predict=None), 3) == [0, 20, 39]
+    assert spread_rows(make(rows=2, predict=None), 6) == [0, 1]
+    assert spread_rows(make()[:0], 6) == []
+
+
+def test_rows_of_several_classes_come_from_all_of_them(make):
+    outputs = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.9, 0.1, 0.0], [0.2, 0.7, 0.1]])
+    assert spread_rows(make(rows=4, predict=lambda: outputs, classes=("a", "b", "c")), 4) == [
+        0,
+        2,
+        3,
+        1,
+    ]  # by class, then by its probability
+    assert len({int(outputs[row].argmax()) for row in spread_rows(make(rows=4, predict=lambda: outputs), 3)}) == 3

@@ -2,13 +2,28 @@
 
 from .card_page import card_page
 from .explanation_page import explanation_page, explanation_table
-from .figures import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
+from .figures import (
+    certainty,
+    cost,
+    feature_rates,
+    flow,
+    honesty,
+    kept_tradeoff,
+    path,
+    row_bars,
+    save,
+    selection_map,
+    sweep,
+    to_svg,
+    truth_tradeoff,
+)
 from .fit_page import fit_page
 from .page import Section, page, write_page
 
 __all__ = [
     "Section",
     "card_page",
+    "certainty",
     "cost",
     "explanation_page",
     "explanation_table",
@@ -16,6 +31,7 @@ __all__ = [
     "fit_page",
     "flow",
     "honesty",
+    "kept_tradeoff",
     "page",
     "path",
     "row_bars",

@@ -35,13 +35,14 @@ class Section:
     html: str = ""  # put in as it is: the caller answers for it
 
 
-def page(title: str, lead: str, sections: Sequence[Section], *, version: str = "", date: str = "") -> str:
+def page(title: str, lead: str, sections: Sequence[Section], *, top: str = "", version: str = "", date: str = "") -> str:
     """Write a page.
 
     Args:
         title: What it is about.
         lead: One or two sentences that say the result.
         sections: Its parts; two or more get a table of contents.
+        top: HTML to stand before the contents, put in as it is: the caller answers for it.
         version: The library's version, for the last line.
         date: The day it was made, for the last line; the same arguments give the same page.
     """
@@ -56,7 +57,8 @@ def page(title: str, lead: str, sections: Sequence[Section], *, version: str = "
         }
         for section in sections
     ]
-    return TEMPLATES.get_template("page.html").render(title=title, lead=lead, sections=parts, version=version, date=date)
+    whole = {"title": title, "lead": lead, "top": Markup(top), "sections": parts}  # noqa: S704  as above
+    return TEMPLATES.get_template("page.html").render(whole, version=version, date=date)
 
 
 def write_page(path: str | Path, html: str) -> Path:

@@ -72,6 +72,17 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
     )
 
 
+def spread_rows(explanation: Explanation, most: int) -> list[int]:
+    """Positions of rows from the whole range of predictions, or evenly spread where none is known; always the same ones."""
+    order = np.arange(len(explanation))
+    if explanation.predict is not None:
+        outputs = explanation.prediction.detach().double().cpu().numpy()  # (b, c)
+        first = outputs.argmax(1) if outputs.shape[1] > 2 else np.zeros(len(outputs))
+        order = np.lexsort((outputs.max(1) if outputs.shape[1] > 2 else outputs[:, -1], first))
+    places = np.linspace(0, len(order) - 1, min(most, len(order))).round().astype(int)
+    return [int(order[place]) for place in places]
+
+
 def row_label(explanation: Explanation, row: int) -> str:
     """The row's index in its DataFrame, else its position."""
     data = explanation.data

@@ -24,7 +24,8 @@ def feature_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None =
         raise ValueError(f"a mask of shape {tuple(explanation.mask.shape)} has no rates; give at least one row and feature")
     rates = explanation.mask.float().mean(0).cpu().numpy()
     order = np.argsort(-rates, kind="stable")[:most]
-    ax = axes_or_new(ax, 5.8, 1.1 + 0.23 * len(order))
+    longest = max(len(explanation.feature_names[j]) for j in order)
+    ax = axes_or_new(ax, 4.7 if longest <= 14 else 6.2, 1.1 + 0.23 * len(order))  # short names leave it narrow enough for a phone
     places = np.arange(len(order))
     ax.barh(places, rates[order], height=0.72, color=BLUE)
     for place, rate in zip(places.tolist(), rates[order].tolist(), strict=True):

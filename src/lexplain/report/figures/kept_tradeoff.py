@@ -1,0 +1,53 @@
+"""What is kept against what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from .canvas import BLUE, MUTED, ORANGE, RULE, TEXT, axes_or_new, heading, rows_of_table
+
+COLUMNS = ("kept", "eacc", "low", "high")
+
+
+def kept_tradeoff(table: pd.DataFrame, *, own: Sequence[float] | None = None, every: float | None = None, ax: Axes | None = None) -> Axes:
+    """Draw a judge's accuracy over the number of best features it is shown, with its band, and mark the explanation's own point.
+
+    Args:
+        table: One row a number of features; columns `kept`, `eacc`, `low`, `high`, all but the first in [0, 1].
+        own: (kept, eacc, low, high) of the explanation itself.
+        every: The accuracy from all features.
+        ax: Where to draw; None makes a figure.
+    """
+    points = rows_of_table(table, COLUMNS).sort_values("kept", kind="stable")
+    kept, eacc, low, high = (points[name].to_numpy(dtype=float) for name in COLUMNS)
+    ax = axes_or_new(ax, 4.7, 4.0)  # narrow enough for a phone
+    ax.fill_between(kept, low, high, color=BLUE, alpha=0.16, linewidth=0)
+    few = "o" if len(kept) <= 30 else ""  # a whole number each; more would run together
+    curve = Line2D(kept, eacc, color=BLUE, linewidth=1.8, marker=few, markersize=4, label="from the best features by score")
+    handles: list[Artist] = [ax.add_line(curve)]
+    if every is not None:
+        handles.append(ax.axhline(every, color=MUTED, linewidth=1.4, linestyle=(0, (4, 2.5)), label=f"from all features: {every:.1%}"))
+    if own is not None:
+        handles.append(_mark(ax, own))
+    ax.autoscale_view()
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.grid(color=RULE, linewidth=0.6)
+    ax.set_xlabel("features kept of a row, with confidence intervals", size=TEXT)
+    ax.set_ylabel("right answers of the judge (eACC)", size=TEXT)
+    heading(ax, "How well a judge predicts from what is kept", handles, columns=1)
+    return ax
+
+
+def _mark(ax: Axes, own: Sequence[float]) -> Artist:
+    kept, eacc, low, high = own
+    ax.plot([kept, kept], [low, high], color=ORANGE, linewidth=2, zorder=3)
+    label = f"this explanation: {kept:.1f} features, {eacc:.1%}"
+    mark = Line2D([kept], [eacc], color=ORANGE, marker="D", markersize=9, markeredgecolor="white", linestyle="", label=label, zorder=4)
+    return ax.add_line(mark)

@@ -1,0 +1,82 @@
+import re
+from itertools import pairwise
+from math import inf, nan
+
+import pytest
+import torch
+
+from lexplain.evaluation import Card, Estimate, judge
+from lexplain.report.verdict import LOOKS, TOO_WEAK, look, margin_words, p_value_words, rows_to_settle, sureness, zone_of, zones
+
+
+def values_of(mean, spread, rows=400):
+    """Values with exactly this mean and standard deviation."""
+    drawn = torch.randn(rows, generator=torch.Generator().manual_seed(0), dtype=torch.double)
+    return mean + spread * (drawn - drawn.mean()) / drawn.std()
+
+
+@pytest.mark.parametrize("mean", [-0.3, -0.09, -0.05, -0.02, 0.0, 0.03, 0.05, 0.07, 0.12, 2.0])
+@pytest.mark.parametrize("spread", [0.0, 0.1, 0.4])
+def test_zones_agree_with_the_test_that_gives_the_verdict(mean, spread):
+    estimate, verdict = judge(values_of(mean, spread), margin=0.05)
+    word = zone_of(estimate, 0.05)
+    assert (verdict.word, "learned too little" in verdict.why) == ("cannot tell" if word == TOO_WEAK else word, word == TOO_WEAK)
+    inside = [zone for zone, begin, end in zones(estimate, 0.05) if begin < estimate.mean < end]
+    assert inside in ([word], [])  # none: on a border
+
+
+def test_zones_cover_the_line_once():
+    parts = zones(Estimate(0.06, 0.02, 0.11, 500), 0.05)
+    assert (parts[0][1], parts[-1][2]) == (-inf, inf)
+    assert all(one[2] == two[1] for one, two in pairwise(parts))
+
+
+@pytest.mark.parametrize(("mean", "word"), [(0.07, "encodes"), (0.035, "honest")])
+def test_as_many_rows_as_said_settle_it(mean, word):
+    estimate, verdict = judge(values_of(mean, 0.5))
+    assert verdict.word == "cannot tell"
+    needed = rows_to_settle(estimate, 0.05)
+    assert judge(values_of(mean, 0.5, int(1.15 * needed)))[1].word == word
+    assert judge(values_of(mean, 0.5, int(0.85 * needed)))[1].word == "cannot tell"
+
+
+def test_rows_that_would_settle_it_are_said_and_rounded_up():
+    said = sureness(Estimate(0.06, 0.025, 0.097, 500, 0.9), 0.05)
+    assert "roughly 6,200 rows would place it wholly above the margin; here there were 500." in said  # 500 (0.035 / 0.01)^2 = 6,125
+    assert "roughly 1,100 rows would place it wholly below" in sureness(
+        Estimate(0.03, 0.0, 0.059, 500, 0.9), 0.05
+    )  # 500 (29 / 20)^2 = 1,051
+    assert "no sensible number of rows" in sureness(Estimate(0.05, 0.02, 0.08, 500), 0.05)
+    assert "no sensible number of rows" in sureness(Estimate(0.0501, 0.02, 0.08, 500), 0.05)
+
+
+def test_a_settled_verdict_says_how_far_it_is_from_another():
+    assert "0.308 nats above it" in sureness(Estimate(0.4, 0.358, 0.444, 500), 0.05)
+    assert "0.025 nats below it" in sureness(Estimate(0.01, -0.004, 0.025, 500), 0.05)
+    assert "learned too little" in sureness(Estimate(-0.2, -0.3, -0.1, 500), 0.05)
+    assert "could not be measured" in sureness(Estimate(nan, nan, nan, 0), 0.05)
+
+
+@pytest.mark.parametrize(
+    ("encodes", "p", "said"),
+    [
+        (True, 0.0000001, "p < 0.001: .*as high as this .* fewer than 1 of 1,000 audits"),
+        (True, 0.004, "p = 0.004: .*as high as this .* about 4 of 1,000 audits"),
+        (None, 0.327, "p = 0.327: .*as high as this .* about 33 of 100 audits"),
+        (False, 0.97, "p = 0.970: .*as low as this .* about 3 of 100 audits"),
+        (False, 1.0, "p > 0.999: .*as low as this .* fewer than 1 of 1,000 audits"),
+        (None, 0.9999, "p > 0.999: .*as high as this .* more than 999 of 1,000 audits"),
+        (None, nan, "not computed"),
+    ],
+)
+def test_p_values_are_said_in_words(encodes, p, said):
+    assert re.fullmatch(said, p_value_words(Card("", encodes, "", (), p_value=p)))
+
+
+def test_a_margin_is_said_in_words():
+    assert margin_words(0.05).startswith("0.05 nats: knowing the masks may make the right answer 5.1% more probable")
+
+
+def test_verdicts_differ_in_their_sign_too():
+    assert len({sign for _, sign in LOOKS.values()}) == len({style for style, _ in LOOKS.values()}) == 4
+    assert look("a verdict of tomorrow") == look("cannot tell")
