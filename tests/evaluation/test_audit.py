@@ -109,7 +109,7 @@ def test_a_model_is_asked_about_masked_rows():
     assert card["Insertion"].mean > card["Deletion"].mean
     assert card["Infidelity"].mean >= 0
     assert card["Off the data, other rows"].mean < card["Off the data, mean"].mean
-    assert {line.group for line in card.lines} >= {"prediction", "encoding", "fidelity", "curves", "off the data", "selection"}
+    assert {line.group for line in card.lines} >= {"prediction", "honesty", "fidelity", "off the data", "selection"}
 
 
 def test_the_tell_tale_of_an_encoder():

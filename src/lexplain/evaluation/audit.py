@@ -114,7 +114,7 @@ def card_of(
     judged = Judged(features, target, rows, explanation, others, fabric, seed)
     lines = predictive_lines(explanation, target, judged) if not target.outputs.real else []
     estimate, verdict = judge(judged.encoding, margin=margin)
-    lines.append(Line.of(encoding, estimate, group="encoding"))
+    lines.append(Line.of(encoding, estimate, group="honesty"))
     lines += [Line.of(metric, bootstrap(metric(explanation.mask)), group="selection") for metric in (kept, selection_rate, empty)]
     lines += more
     return Card(

@@ -115,5 +115,5 @@ def predictive_lines(explanation: Explanation, target: Target, judged: Judged) -
             for metric in (accuracy, auroc, auprc)
         ]
     lines.append(Line.of(accuracy, bootstrap(accuracy(judged.full, labels)), "ACC, all features", group="prediction"))
-    lines.append(Line.of(mask_only_accuracy, bootstrap(judged.mask_only), group="encoding"))
+    lines.append(Line.of(mask_only_accuracy, bootstrap(judged.mask_only), group="honesty"))
     return lines

@@ -109,7 +109,7 @@ def curve_lines(case: Case) -> list[Line]:
             max_rows=case.max_rows,
             generator=case.draws(),
         )
-        lines.append(Line.of(metric, bootstrap(metric(heights, case.features.count)), group="curves"))
+        lines.append(Line.of(metric, bootstrap(metric(heights, case.features.count)), group="fidelity"))
     return lines
 
 
@@ -128,7 +128,7 @@ def infidelity_lines(case: Case) -> list[Line]:
         max_rows=case.max_rows,
         generator=case.draws(),
     )
-    return [Line.of(infidelity, bootstrap(values), group="curves")]
+    return [Line.of(infidelity, bootstrap(values), group="fidelity")]
 
 
 def off_data_lines(case: Case) -> list[Line]:
@@ -148,7 +148,7 @@ def robustness_lines(case: Case) -> list[Line]:
     assert case.explain is not None
     x = case.rows.x[case.some[: SOME // 5]]
     values = sensitivity(case.explain, x, max_rows=case.max_rows, generator=case.draws())
-    return [Line.of(sensitivity, bootstrap(values), group="robustness")]
+    return [Line.of(sensitivity, bootstrap(values), group="stability")]
 
 
 def speed_lines(case: Case) -> list[Line]:
@@ -156,7 +156,7 @@ def speed_lines(case: Case) -> list[Line]:
     assert case.explain is not None
     measured = 1000 * speed(case.explain, case.rows.x, repeats=3).seconds_a_row
     reads = "milliseconds to explain a row, many at a time, the fit not counted"
-    return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(case.rows)), False, reads, group="speed")]
+    return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(case.rows)), False, reads, group="cost")]
 
 
 def retraining_lines(case: Case) -> list[Line]:
@@ -176,7 +176,7 @@ def retraining_lines(case: Case) -> list[Line]:
                 for train, test in (given, random)
             ]
             values[split.judged] = metric(*curves)
-        lines.append(Line.of(metric, bootstrap(values), group="retraining"))
+        lines.append(Line.of(metric, bootstrap(values), group="fidelity"))
     return lines
 
 
