@@ -22,6 +22,7 @@ from lexplain.core import Dataset, Part
 from lexplain.evaluation import accuracy, metric
 from lexplain.explainers import BASELINES, KernelSHAP
 
+pytest.importorskip("captum")
 running = import_module("lexplain.compare.compare")  # the function has the module's name
 scenes = import_module("lexplain.compare.scene")
 QUICK = {"judge_steps": 20, "network_steps": 20}
@@ -196,6 +197,11 @@ def test_what_is_kept(data):
     assert several.summary()["kept"].tolist() == [5.0, 2.0]
 
 
+def test_each_seed_fits_a_copy_with_that_seed(data):
+    assert running._prepared(L2X, Scene("s3", data, 7), None).random_state == 7
+    assert L2X.random_state == 0
+
+
 def test_rows_are_limited_and_tests_meet_on_common_rows(data):
     wide, few = lx.compare("random", data, ["TPR"], 1), lx.compare("random", data, ["TPR"], 1, rows=20)
     assert few.table["rows"].tolist() == [20] and wide.table["rows"].tolist() == [60]
@@ -230,6 +236,7 @@ def test_those_that_fit_a_model_to_each_row_explain_few():
 
 
 def test_encoding_is_left_out_where_too_few_masks_are_known(data):
+    pytest.importorskip("shap")
     found = lx.compare({"shap": KernelSHAP(samples=20)}, data, ["encoding", "TPR"], 1, rows=5, **QUICK)
     assert found.table["metric"].tolist() == ["TPR"]
 
@@ -342,6 +349,16 @@ def test_a_failure_is_told_and_the_others_go_on(data, tmp_path, monkeypatch):
     assert found.summary().index.tolist() == [("random", "s3")] and found.ranks()["TPR"].tolist() == [1.0]
     monkeypatch.setattr(Broken, "repaired", True)
     assert lx.compare(*asked, store=tmp_path).failures() == []  # failures are tried again
+
+
+def test_a_comparison_stopped_among_its_judges_computes_no_cell(data, monkeypatch):
+    def stopped(tasks, compute, *, pool, before=0, label=""):
+        assert label == "judges" or not tasks
+        return iter(())
+
+    monkeypatch.setattr(running, "finished", stopped)
+    with pytest.raises(ValueError, match="no cell is finished yet"):
+        lx.compare("random", data, ["eACC"], 1, workers=2)
 
 
 def test_several_processes_find_the_same(data, tmp_path):

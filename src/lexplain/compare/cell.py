@@ -50,7 +50,9 @@ class Cell:
     @cached_property
     def key(self) -> str:
         """A name that the same cell always has, and no other."""
-        told = digest(self.scene.digest, self.scene.judge_steps, self.explainer, self.measures, self.most, self._network)
+        told = digest(
+            self.name, self.scene.label, self.scene.digest, self.scene.judge_steps, self.explainer, self.measures, self.most, self._network
+        )
         words = "".join(c if c.isalnum() else "_" for c in f"{self.name}-{self.scene.label}")
         return f"{words}-{self.scene.seed}-{told}"
 

@@ -93,7 +93,8 @@ def _finished(cells: Sequence[Cell], folder: Path, workers: int) -> list[Finishe
     with processes(workers) as pool:
         if pool is not None:  # judges and networks first, so that no two cells train the same one
             first = {(cell.scene.digest, kind): (cell.scene, kind) for cell in missing for kind in cell.shared}
-            list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))
+            ready = list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))
+            missing = missing if len(ready) == len(first) else []  # somebody stopped it
         for cell, result in finished(missing, partial(compute, folder=folder), pool=pool, before=len(done)):
             if "error" not in result.record:
                 write(result, folder / cell.key)
