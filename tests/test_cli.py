@@ -61,7 +61,7 @@ def test_help_needs_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["data", "fit", "explain", "audit", "demo", "reproduce"])
+@pytest.mark.parametrize("command", ["data", "fit", "explain", "audit", "compare", "demo", "reproduce"])
 def test_every_command_has_help_with_an_example(command):
     assert f"Try: lexplain {command}" in well(command, "--help").replace("│", "")
 

@@ -11,6 +11,7 @@ SO_FAR = {  # of design.md, section 2
     "METHODS",
     "Card",
     "Columns",
+    "Comparison",
     "Dataset",
     "Explainer",
     "Explanation",
@@ -18,6 +19,7 @@ SO_FAR = {  # of design.md, section 2
     "Method",
     "adopt",
     "audit",
+    "compare",
     "load_data",
 }
 
@@ -34,6 +36,17 @@ def test_every_public_name_can_be_imported(name):
     assert callable(found) or isinstance(found, dict)
     assert getattr(found, "__name__", name).lower() == name.lower()
     assert found.__doc__
+
+
+def test_the_function_outlives_the_import_of_its_folder():
+    code = """
+import lexplain as lx
+from lexplain.compare import Comparison
+assert callable(lx.compare) and lx.Comparison is Comparison
+import lexplain.compare
+assert lexplain.compare.__name__ == "compare" and lexplain.compare.__module__ == "lexplain.compare.compare"
+"""
+    assert run(code) == []
 
 
 def test_a_name_that_is_none():

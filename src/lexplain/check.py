@@ -6,6 +6,7 @@ import importlib
 import json
 import math
 import os
+import pickle
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -1025,3 +1026,55 @@ def table_of_numbers(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if odd:
         raise ValueError(f"{path} has text in {', '.join(odd[:3])}; a file of scores has one column of numbers a feature, and nothing else")
     return frame
+
+
+def same_features(got: int, needed: int) -> None:
+    """Refuse to compare an explanation of other features than the data set's."""
+    if got != needed:
+        raise ValueError(f"the explanation has {got} features, but the data set's judge knows {needed}; give both the same features")
+
+
+def known_sizes(keep: Any, labels: Collection[str]) -> None:
+    """Refuse numbers of features for data sets that are not compared."""
+    for label in keep if isinstance(keep, Mapping) else ():
+        one_of(label, list(labels), "data set of this comparison")
+
+
+def seeds_asked(seeds: Any) -> list[int]:
+    """Return the seeds meant by a number of them, or by themselves; refuse none."""
+    every = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
+    if not every or len(set(every)) < len(every):
+        raise ValueError(f"seeds={seeds!r}, but how many (at least 1), or different whole numbers, are needed")
+    return every
+
+
+def metric_fits(label: str, names: Sequence[str], offered: Sequence[str]) -> None:
+    """Refuse a metric that asks for what a comparison does not know."""
+    unknown = [name for name in names if name not in offered]
+    if unknown:
+        raise ValueError(f"the metric {label!r} asks for {', '.join(unknown)}, but a comparison offers: {', '.join(offered)}")
+
+
+def explainer_given(explainer: Any, kinds: tuple[type, ...]) -> Any:
+    """Return an explainer to compare; refuse other things."""
+    if not isinstance(explainer, kinds):
+        needed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
+        raise TypeError(f"{explainer!r} is a {type(explainer).__name__}, but {needed}, is needed")
+    return explainer
+
+
+def can_travel(model: Any, workers: int) -> None:
+    """Refuse to hand a model to other processes that cannot be handed over."""
+    if workers > 1:
+        try:
+            pickle.dumps(model)
+        except Exception as stays:  # what pickle raises depends on what it meets
+            raise TypeError(f"the model cannot be sent to other processes ({stays}); use workers=1, or a function of a module") from stays
+
+
+def parquet_possible() -> None:
+    """Refuse to write Parquet without the library that does."""
+    try:
+        importlib.import_module("pyarrow")
+    except ImportError as missing:
+        raise ImportError("writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow, or write .csv") from missing

@@ -234,6 +234,47 @@ def audit(
 
 
 @app.command()
+def compare(
+    explainers: Annotated[list[str], Argument(metavar="EXPLAINER...", help="default, realx, l2x ... or shap, lime, saliency ...")],
+    data: Annotated[list[str], Option(metavar="DATA", help="A built-in data set (see: lexplain data); may be given several times.")],
+    seeds: Annotated[int, Option(min=1, help="How many times to repeat it.")] = 3,
+    keep: Annotated[int | None, Option(min=1, help="Features to keep. Default: as many as really decide, else half.")] = None,
+    metric: Annotated[list[str] | None, Option(help="A number to compare by, such as eACC; may be given several times.")] = None,
+    rows: Annotated[int | None, Option(min=1, help="Most test rows to explain. Default: all, but 200 for shap and lime.")] = None,
+    out: Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet or .html.")] = None,
+    store: Annotated[Path | None, Option(help="Keep finished cells in this folder, and go on from it when run again.")] = None,
+    workers: Annotated[int, Option(min=1, help="Processes at a time.")] = 1,
+) -> None:
+    """Compare explainers on data sets, judged alike: by EVAL-X, by encoding, and by the truth where it is known.
+
+    Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
+    """
+    from . import check
+    from .compare import compare as run
+    from .report import Section, page
+
+    if check.writable(out, (".csv", ".json", ".parquet", ".html")) == ".parquet":
+        check.parquet_possible()
+    found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, workers=workers)
+    first, tests = found.first_tests()
+    parts = {
+        "Means over seeds": found.summary().reset_index(),
+        f"Paired tests of {first}": tests,
+        "What it cost": found.costs().reset_index(),
+    }
+    for title, part in parts.items():
+        typer.secho(title, bold=True)
+        shown = part.map(lambda cell: f"{cell:.3f}" if isinstance(cell, float) and cell == cell else "" if cell != cell else cell)
+        _table([str(name) for name in part.columns], shown.itertuples(index=False))
+    for line in found.failures():
+        typer.secho(f"Warning: {line}", fg="yellow", err=True)
+    lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
+    sections = [Section(title, table=part) for title, part in parts.items()]
+    made: dict[str, Callable[[], str | bytes]] = {".csv": found.to_csv, ".json": found.to_json, ".parquet": found.to_parquet}
+    _write(out, made | {".html": lambda: page("Explainers compared", lead, sections, version=__version__)})
+
+
+@app.command()
 def demo(
     out: Annotated[Path, Option(help="Where to write the page.")] = Path("report.html"),
     seed: Annotated[int, Option(help="The same seed gives the same page.")] = 0,

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import logging
 import os
 import platform
-import tempfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass, field
 from datetime import date
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from .. import check
-
-log = logging.getLogger("lexplain")
+from ..compare.running import finished, processes, write_json
 
 
 @dataclass(frozen=True)
@@ -64,34 +58,12 @@ def run_cells(cells: Sequence[Cell], compute: Callable[[Cell], dict[str, float]]
     """
     store.mkdir(parents=True, exist_ok=True)
     missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_one_thread, initargs=(workers,))
-    try:
-        with Progress(*columns, console=Console(stderr=True)) as progress:
-            task = progress.add_task("cells", total=len(cells), completed=len(cells) - len(missing))
-            waiting = {pool.submit(_timed, compute, cell): cell for cell in missing}
-            for future in as_completed(waiting):
-                _write(store / f"{waiting[future].key}.json", {**asdict(waiting[future]), **future.result()})
-                progress.advance(task)
-    except KeyboardInterrupt:
-        log.warning("interrupted: what is finished is written; run the same command to go on")
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    with processes(workers) as pool:
+        for cell, numbers in finished(missing, partial(_timed, compute), pool=pool, before=len(cells) - len(missing)):
+            write_json(store / f"{cell.key}.json", {**asdict(cell), **numbers})
     done = [store / f"{cell.key}.json" for cell in cells]
     return check.some_cells(pd.DataFrame(json.loads(path.read_text()) for path in done if path.exists()))
 
 
-def _one_thread(workers: int) -> None:
-    if workers > 1:  # several processes of several threads each would only wait for each other
-        torch.set_num_threads(1)
-
-
 def _timed(compute: Callable[[Cell], dict[str, float]], cell: Cell) -> dict[str, Any]:
     return {**compute(cell), "machine": machine(), "date": date.today().isoformat()}
-
-
-def _write(path: Path, record: dict[str, Any]) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "w") as file:
-        json.dump(record, file, indent=1)
-    os.replace(temporary, path)

@@ -1,0 +1,185 @@
+"""Explainers against each other."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .. import check
+from ..core import Dataset
+from ..data import load_data
+from ..evaluation import Metric
+from ..explainers import BASELINES, Baseline, Explainer
+from ..methods import METHODS
+from .cell import Cell, Finished, compute, read, write
+from .comparison import Comparison, comparison_of
+from .measures import DEFAULT, MEASURES, OFFERED, Measure, needed
+from .running import finished, processes
+from .scene import Scene
+
+FIXED = ("l2x", "lex", "meed", "vibi")  # methods that must be told how many features to keep; others find it out
+
+
+def compare(
+    explainers: str | Sequence[str] | Mapping[str, Any],
+    data: str | Dataset | Sequence[str | Dataset],
+    metrics: Sequence[str | Metric] | None = None,
+    seeds: int | Sequence[int] = 3,
+    *,
+    model: Any = None,
+    keep: int | Mapping[str, int] | None = None,
+    rows: int | None = None,
+    store: str | Path | None = None,
+    workers: int = 1,
+    judge_steps: int | None = None,
+    network_steps: int | None = None,
+) -> Comparison:
+    """Fit explainers to data sets with several seeds, and judge all of them alike.
+
+    The judge of a data set and a seed is one for all: EVAL-X, which learns from the training rows and knows no explainer. Explainers
+    that can, learn from labels; those that need a model explain a network of ours that learned the same labels (column `explains`).
+    Ctrl-C returns what is finished.
+
+    Args:
+        explainers: names of methods or baselines ("default", "realx", "shap", ...); or name -> an `Explainer` or a baseline with settings
+            of its own, of which a copy is fitted for each seed.
+        data: data sets; a name is loaded anew with each seed.
+        metrics: names of `MEASURES`, or metrics whose arguments are some of mask, scores, labels, probabilities (the explainer's own),
+            truth, column (of the control flow), train_mask, train_labels and generator. None: accuracy from what is kept, by itself and
+            by EVAL-X, encoding, the number kept, and the truth where it is known.
+        seeds: how many, or which.
+        model: explained by all explainers, and the target of all judges; None: labels, as above.
+        keep: how many features baselines and methods of a fixed number keep, and all others too where it is given; or data set -> how
+            many. None: as many as really decide (the most of any row), else half. An explainer with a size of its own keeps that.
+        rows: most test rows that each explains; None: all, but 200 for shap and lime, which fit a model to each. Encoding is then
+            measured where they explain 1,000 training rows too.
+        store: a folder for finished cells and judges; the same call goes on with what is missing. Failures are tried again.
+        workers: processes.
+        judge_steps: optimiser steps of the judge; None: 4,000.
+        network_steps: optimiser steps of the network that is explained where no model is given; None: 2,000.
+
+    Example:
+        >>> import lexplain as lx
+        >>> data = lx.load_data("s1", rows=60)
+        >>> lx.compare(["random", "all"], data, ["TPR", "kept"], seeds=1, keep=3).summary()["kept"].tolist()
+        [3.0, 11.0]
+    """
+    check.counts(rows=rows, workers=workers, judge_steps=judge_steps, network_steps=network_steps)
+    measures = _measures(metrics)
+    named = _explainers(explainers)
+    scenes = _scenes(data, seeds, model, judge_steps, network_steps)
+    check.known_sizes(keep, {scene.label for scene in scenes})
+    cells = [
+        Cell(name, _prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows)
+        for scene in scenes
+        for name, explainer in named.items()
+    ]
+    check.can_travel(model, workers)
+    with _folder(store) as folder:
+        return comparison_of(_finished(cells, folder, workers), measures)
+
+
+def _finished(cells: Sequence[Cell], folder: Path, workers: int) -> list[Finished]:
+    """What came out of cells, in their order: what the folder holds is read, what it lacks is computed and written there."""
+    done = {cell.key: kept for cell in cells if (kept := read(folder / cell.key)) is not None}
+    missing = [cell for cell in cells if cell.key not in done]
+    with processes(workers) as pool:
+        if pool is not None:  # judges and networks first, so that no two cells train the same one
+            first = {(cell.scene.digest, kind): (cell.scene, kind) for cell in missing for kind in cell.shared}
+            ready = list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))
+            missing = missing if len(ready) == len(first) else []  # somebody stopped it
+        for cell, result in finished(missing, partial(compute, folder=folder), pool=pool, before=len(done)):
+            if "error" not in result.record:
+                write(result, folder / cell.key)
+            done[cell.key] = result
+    return [done[cell.key] for cell in cells if cell.key in done]
+
+
+def prepare(wanted: tuple[Scene, str], folder: Path) -> None:
+    """Train what cells share; where that fails, the cells themselves will say so."""
+    scene, kind = wanted
+    with suppress(Exception):
+        (scene.judge if kind == "judge" else scene.network)(folder)
+
+
+@contextmanager
+def _folder(store: str | Path | None) -> Iterator[Path]:
+    if store is not None:
+        Path(store).mkdir(parents=True, exist_ok=True)
+        yield Path(store)
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            yield Path(folder)
+
+
+# ---- what was asked for ----
+
+
+def _measures(metrics: Sequence[str | Metric] | None) -> tuple[Measure, ...]:
+    made = []
+    for metric in DEFAULT if metrics is None else metrics:
+        if isinstance(metric, Metric):
+            check.metric_fits(metric.label, needed(metric), OFFERED)
+            made.append(Measure(metric.label, metric))
+        else:
+            made.append(MEASURES[check.one_of(str(metric), list(MEASURES), "metric")])
+    return tuple({measure.label: measure for measure in made}.values())
+
+
+def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Explainer | Baseline]:
+    names = [given] if isinstance(given, str) else given
+    chosen = names if isinstance(names, Mapping) else {name: name for name in names}
+    made: dict[str, Explainer | Baseline] = {}
+    for name, each in chosen.items():
+        if isinstance(each, str):
+            check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
+            made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
+        else:
+            made[str(name)] = check.explainer_given(each, (Explainer, Baseline))
+    return made
+
+
+def _scenes(data: Any, seeds: int | Sequence[int], model: Any, judge_steps: int | None, network_steps: int | None) -> list[Scene]:
+    given = [data] if isinstance(data, (str, Dataset)) else list(data)
+    every = check.seeds_asked(seeds)
+    labels: list[str] = []
+    for each in given:  # data sets of one name, drawn in different ways, are told apart by their place
+        name = each if isinstance(each, str) else each.name
+        labels.append(name if name not in labels else f"{name} ({len(labels) + 1})")
+    return [
+        Scene(label, load_data(each, seed=seed) if isinstance(each, str) else each, seed, model, judge_steps, network_steps)
+        for label, each in zip(labels, given, strict=True)
+        for seed in every
+    ]
+
+
+def _asked(keep: int | Mapping[str, int] | None, scene: Scene) -> int | None:
+    asked = keep.get(scene.label) if isinstance(keep, Mapping) else keep
+    return None if asked is None else check.kept_features(asked, scene.features.count)
+
+
+def _prepared(explainer: Explainer | Baseline, scene: Scene, asked: int | None) -> Explainer | Baseline:
+    """A copy with the seed, the features and the number to keep of a scene, where it has none of its own."""
+    own: Explainer | Baseline = clone(explainer).set_params(random_state=scene.seed)
+    built = isinstance(own, Explainer) and not isinstance(own.method, str)  # from parts, which know their size and features
+    if built:
+        return own
+    if own.features is None and scene.data.features is not None:
+        own.set_params(features=scene.data.features)
+    sized = own.keep is not None or getattr(own, "penalty", None) is not None
+    if not sized and (asked is not None or isinstance(own, Baseline) or own.method in FIXED):
+        own.set_params(keep=_size(scene) if asked is None else asked)
+    return own
+
+
+def _size(scene: Scene) -> int:
+    """How many features really decide in the row that needs most; half of them where nobody knows."""
+    truth = scene.data.train.truth
+    return check.kept_features(None if truth is None else int(np.asarray(truth).sum(1).max()), scene.features.count)

@@ -1,0 +1,161 @@
+"""What a comparison found: a tidy table, and what can be read off it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+
+from .. import check
+from ..evaluation import holm, paired_difference, paired_test
+from .cell import Finished
+from .measures import Measure
+from .running import write_whole
+
+COLUMNS = ["explainer", "data", "seed", "metric", "value", "low", "high", "higher_is_better", "explains", "rows", "error"]
+COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings"]
+TESTS = ["explainer", "other", "data", "seed", "rows", "difference", "low", "high", "p"]
+LEVEL = 0.05  # of tests
+Rows = Mapping[tuple[str, str, int, str], "pd.Series[Any]"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Explainers x data x seeds x metrics.
+
+    Attributes:
+        table: one row a number: explainer, data, seed, metric, value, low, high, higher_is_better, explains, rows, error. An explainer
+            that failed has one row with its error; a metric that cannot be known (the truth, a predictor of its own) has none.
+        ledger: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, and what the fit said about itself.
+        values: one number a test row, by (explainer, data, seed, metric), under the row's place in the test part.
+    """
+
+    table: pd.DataFrame
+    ledger: pd.DataFrame
+    values: Rows = field(repr=False, compare=False)
+
+    def summary(self) -> pd.DataFrame:
+        """Means over seeds: one row an explainer and data set, one column a metric."""
+        good = self._good()
+        wide = good.pivot_table(index=["explainer", "data"], columns="metric", values="value", sort=False, observed=True)
+        return wide.reindex(columns=_in_order(good["metric"])).rename_axis(columns=None)
+
+    def ranks(self) -> pd.DataFrame:
+        """Mean ranks over data and seeds, 1 being the best: one row an explainer, one column a metric that has a better direction."""
+        good = self._good()
+        good = good[good["higher_is_better"].notna() & good["value"].notna()]
+        signed = good["value"].where(good["higher_is_better"].astype(bool), -good["value"])
+        ranked = good.assign(rank=signed.groupby([good[name] for name in ("data", "seed", "metric")]).rank(ascending=False))
+        wide = ranked.pivot_table(index="explainer", columns="metric", values="rank", sort=False, observed=True)
+        return wide.reindex(columns=_in_order(good["metric"])).rename_axis(columns=None)
+
+    def tests(self, metric: str) -> pd.DataFrame:
+        """Whether explainers differ: a paired test of each two on the rows that both explained, for each data set and seed.
+
+        `p_holm` is corrected for all tests of the table (Holm, 1979); `better` names the one of the two that is better at 5 %.
+        """
+        check.one_of(metric, _in_order(self._good()["metric"]), "metric of this comparison")
+        direction = self._good().set_index("metric")["higher_is_better"].loc[[metric]].iloc[0]
+        found = []
+        cells = [key for key in self.values if key[3] == metric]
+        for data, seed in dict.fromkeys(key[1:3] for key in cells):
+            names = [key[0] for key in cells if key[1:3] == (data, seed)]
+            for one, other in combinations(names, 2):
+                found.append({"explainer": one, "other": other, "data": data, "seed": seed, **self._test(metric, one, other, data, seed)})
+        tests = pd.DataFrame(found, columns=TESTS)
+        tests["p_holm"] = holm(torch.tensor(tests["p"].to_numpy(dtype=np.float64))).numpy()
+        return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
+
+    def first_tests(self) -> tuple[str, pd.DataFrame]:
+        """The first metric with a better direction that two explainers share, and its tests; none, and an empty table, without one."""
+        good = self._good()
+        shared = good[good["higher_is_better"].notna()].groupby("metric", sort=False)["explainer"].nunique()
+        metric = next((str(name) for name, count in shared.items() if count > 1), None)
+        return ("nothing", pd.DataFrame(columns=TESTS)) if metric is None else (metric, self.tests(metric))
+
+    def costs(self) -> pd.DataFrame:
+        """Means of the ledger over data and seeds: one row an explainer."""
+        numbers = ["rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row"]
+        return self.ledger.groupby(["explainer", "explains"], sort=False)[numbers].mean()
+
+    def failures(self) -> list[str]:
+        """What failed, one line each."""
+        bad = self.table[self.table["error"] != ""]
+        return [f"{row.explainer} on {row.data}, seed {row.seed}: {row.error}" for row in bad.itertuples()]
+
+    def _test(self, metric: str, one: str, other: str, data: str, seed: int) -> dict[str, Any]:
+        a, b = self.values[one, data, seed, metric].align(self.values[other, data, seed, metric], join="inner")
+        pair = torch.tensor(a.to_numpy()), torch.tensor(b.to_numpy())
+        estimate = paired_difference(*pair)
+        return {"rows": estimate.n, "difference": estimate.mean, "low": estimate.low, "high": estimate.high, "p": paired_test(*pair)}
+
+    def _good(self) -> pd.DataFrame:
+        return self.table[self.table["error"] == ""]
+
+    # ---- to other places ----
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """The table as CSV text, written to a file where one is named."""
+        return _written(self.table.to_csv(index=False), path)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """The table and the ledger as JSON text, written to a file where one is named."""
+        parts = {"table": self.table, "ledger": self.ledger}
+        record = {name: json.loads(part.to_json(orient="records", double_precision=15)) for name, part in parts.items()}
+        return _written(json.dumps({"format": "lexplain.comparison/1", **record}), path)
+
+    def to_parquet(self, path: str | Path | None = None) -> bytes:
+        """The table as Parquet, written to a file where one is named; needs pyarrow."""
+        check.parquet_possible()
+        content = io.BytesIO()
+        self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
+        if path is not None:
+            write_whole(Path(path), content.getvalue())
+        return content.getvalue()
+
+    def _repr_html_(self) -> str:
+        return str(self.summary().reset_index().to_html(index=False, float_format="{:.3f}".format, na_rep=""))
+
+
+def comparison_of(finished: Iterable[Finished], measures: Sequence[Measure]) -> Comparison:
+    """Put cells together."""
+    better = {measure.label: measure.metric.higher_is_better for measure in measures}
+    table, ledger, values = [], [], {}
+    for done in finished:
+        record = done.record
+        facts = {name: record[name] for name in ("explainer", "data", "seed", "explains", "rows")}
+        if "error" in record:
+            table.append({**facts, "metric": "error", "error": record["error"]})
+            continue
+        ledger.append({**facts, **record["cost"]})
+        for metric, (value, low, high) in record["estimates"].items():
+            line = {**facts, "metric": metric, "value": value, "low": low, "high": high, "higher_is_better": better[metric], "error": ""}
+            table.append(line)
+            values[record["explainer"], record["data"], record["seed"], metric] = pd.Series(done.values[metric], index=done.at)
+    frame = pd.DataFrame(table, columns=COLUMNS).astype({"value": float, "low": float, "high": float, "higher_is_better": object})
+    frame["higher_is_better"] = frame["higher_is_better"].where(frame["higher_is_better"].notna(), None)
+    return Comparison(check.some_cells(frame), pd.DataFrame(ledger, columns=COSTS), values)
+
+
+def _better(test: Mapping[Any, Any], higher: Any) -> str:
+    if higher is None or not test["p_holm"] < LEVEL:
+        return ""
+    return str(test["explainer"] if (test["difference"] > 0) == higher else test["other"])
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        write_whole(Path(path), text.encode())
+    return text

@@ -1,0 +1,69 @@
+"""A short name that equal things share, and things that differ in any setting do not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from inspect import isroutine
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from torch import Tensor, nn
+
+
+def digest(*things: Any) -> str:
+    """Hexadecimal digits that tell these things from all others, by what they hold; the same in every process."""
+    found = hashlib.blake2b(digest_size=12)
+    for thing in things:
+        found.update(_told(thing, ()))
+    return found.hexdigest()
+
+
+def _told(thing: Any, within: tuple[int, ...]) -> bytes:
+    """What a thing holds, as bytes; a thing that holds itself is told once."""
+    if id(thing) in within:
+        return b"itself"
+    head = f"{type(thing).__module__}.{type(thing).__qualname__}:".encode()
+    if isinstance(thing, Tensor):
+        thing = thing.detach().cpu().numpy()
+    if isinstance(thing, np.ndarray):
+        content = thing.tobytes() if thing.dtype != object else repr(thing.tolist()).encode()
+        return head + repr((thing.shape, str(thing.dtype))).encode() + hashlib.blake2b(content).digest()
+    if isinstance(thing, (pd.DataFrame, pd.Series)):
+        table = pd.DataFrame(thing)
+        rows = pd.util.hash_pandas_object(table, index=False).to_numpy().tobytes()
+        return head + repr(list(table.dtypes.items())).encode() + hashlib.blake2b(rows).digest()
+    parts = _parts(thing)
+    if parts is None:
+        return head + repr(thing).encode()
+    inner = (*within, id(thing))
+    each = b"".join(hashlib.blake2b(_told(name, inner) + _told(part, inner)).digest() for name, part in parts.items())
+    return head + hashlib.blake2b(each).digest()
+
+
+def _parts(thing: Any) -> dict[Any, Any] | None:
+    """What a thing is made of, by name; None: it says all of itself."""
+    if isinstance(thing, Mapping):
+        return dict(thing)
+    if isinstance(thing, (list, tuple)):
+        return dict(enumerate(thing))
+    if isroutine(thing) or isinstance(thing, type):
+        code = getattr(thing, "__code__", None)  # of a function; others are their name
+        whole = {
+            "name": getattr(thing, "__qualname__", ""),
+            "module": getattr(thing, "__module__", ""),
+            "of": getattr(thing, "__self__", None),
+        }
+        return {**whole, "code": None if code is None else code.co_code.hex(), "holds": None if code is None else repr(code.co_names)}
+    if isinstance(thing, nn.Module):
+        own = {name: part for name, part in vars(thing).items() if not name.startswith("_") and name != "training"}
+        return {**own, **dict(thing.named_children()), **thing.state_dict()}
+    if isinstance(thing, BaseEstimator):
+        params: dict[Any, Any] = thing.get_params(deep=False)
+        return params
+    if is_dataclass(thing):
+        return {field.name: getattr(thing, field.name) for field in fields(thing)}
+    return vars(thing) if hasattr(thing, "__dict__") else None
