@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from lexplain import METHODS, Explainer, __version__, audit, cli, load_data
+from lexplain import METHODS, Explainer, __version__, adopt, audit, cli, load_data
 from lexplain.evaluation.encoding import MARGIN
 from lexplain.explainers import FitWarning
 
@@ -203,13 +203,35 @@ def test_audit_is_the_library_s_audit(place, tmp_path):
     data, explainer = load_data("s3", rows=60), Explainer.load(place / "model.lex")
     test, train = data.frame(data.test), data.frame(data.train)
     others = (train, data.train.y, explainer.explain(train))
-    card = audit(explainer.explain(test), test, data.test.y, train=others, truth=data.test.truth, margin=0.2)
+    known = {"truth": data.test.truth, "explainer": explainer}
+    card = audit(explainer.explain(test), test, data.test.y, train=others, margin=0.2, **known)
     assert said.startswith(f"{card.verdict.upper()}: {card.why}.")
     assert str(card["eACC"]) in said
     assert str(card["TPR"]) in said
     record = json.loads((tmp_path / "card.json").read_text())
     assert (record["verdict"], record["margin"]) == (card.verdict, 0.2)
     assert [line["metric"] for line in record["metrics"]] == [line.label for line in card.lines]
+
+
+@pytest.mark.usefixtures("quick_judges")
+def test_scores_of_another_tool_are_audited(place, tmp_path):
+    rows = pd.read_csv(place / "test.csv")
+    scores = rows.drop(columns="y").abs()
+    scores.to_csv(tmp_path / "scores.csv", index=False)
+    np.save(tmp_path / "scores.npy", scores.to_numpy())
+    Path(tmp_path / "scores.json").write_text(audited(scores, 3).to_json())
+    said = [
+        well("audit", tmp_path / f"scores.{end}", place / "test.csv", "--keep", 3, "--measure", "off the data")
+        for end in ("csv", "npy", "json")
+    ]
+    assert said[0] == said[1] == said[2]
+    assert "Kept 3.000 [" in said[0]
+    assert "Off the data, mean" in said[0]
+    assert "Sensitivity" not in said[0]  # there is no explainer to ask again
+
+
+def audited(scores, keep):
+    return adopt(scores, scores, keep=keep)
 
 
 @pytest.mark.usefixtures("quick_judges")
@@ -329,7 +351,9 @@ def refused(*words):
         (["explain", "{}/model.lex", "breast_cancer"], "X has 30 features, but Explainer is expecting 11"),
         (["explain", "{}/model.lex", "{}/test.csv", "--out", "e.pdf"], "choose one of: .csv, .json, .html"),
         (["audit", "none.lex", "{}/test.csv"], "no file at none.lex"),
-        (["audit", "{}/model.lex", "{}/test.csv", "--out", "card.pdf"], "choose one of: .html, .json, .csv"),
+        (["audit", "{}/model.lex", "{}/test.csv", "--out", "card.pdf"], "choose one of: .html, .json, .csv, .parquet"),
+        (["audit", "{}/test.npz", "{}/test.csv"], "choose one of: .lex, .csv, .npy, .json"),
+        (["audit", "{}/train.csv", "{}/test.csv", "--keep", "3"], "the scores have shape (60, 12), but X has shape (60, 11)"),
         (["audit", "{}/model.lex", "{}/bare.csv"], "has no target; name its column with --label"),
         (["audit", "{}/model.lex", "{}/odd.csv"], "target 7 is no class of the fit; the classes are [0, 1]"),
         (["audit", "{}/model.lex", "{}/test.csv", "--train", "{}/test.csv"], "holds the rows that are judged"),

@@ -225,8 +225,8 @@ def audit(
     colour = {False: "green", True: "red", None: "yellow"}[card.encodes]
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
     better = {True: "higher", False: "lower", None: ""}
-    lines = [(line.group, line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
-    _table(["about", "metric", "value [interval]", "better", "how to read it"], lines)
+    lines = [(line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
+    _table(["metric", "value [interval]", "better", "how to read it"], lines)
     frame = card.to_frame()
     made: dict[str, Callable[[], str | bytes]] = {".html": card.to_html, ".json": card.to_json}
     made |= {".csv": lambda: frame.to_csv(index=False), ".parquet": lambda: frame.to_parquet(index=False)}

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, as_target
+from ..core import Explanation, Trial, as_target, seeded
 from ..features import Columns
 from ..predictors import Target, as_function, from_labels, from_model
 from .adopt import adopt
@@ -92,7 +92,8 @@ def audit(
     )
     lines = _truth_lines(explanation, truth, control_flow)
     for name in check.measures_there(measures, {name: (part, usual) for name, (_, part, usual) in MEASURES.items()}, case):
-        lines += MEASURES[name][0](case)
+        with seeded(random_state):  # imputers draw from torch's own state
+            lines += MEASURES[name][0](case)
     pair = None if others is None else (others[0], others[1])
     card = card_of(explanation, features, target, rows, pair, fabric=fabric, seed=random_state, margin=margin, more=lines)
     return _off_the_data(card) if explanation.predict is None else card
