@@ -180,7 +180,7 @@ def audit(
     label: Label = None,
     outputs: Outputs = None,
     train: Annotated[str | None, Option(metavar="DATA", help="Other rows, which the judges learn from. Default: halves of DATA.")] = None,
-    margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.05,
+    margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.02,
     out: Annotated[Path | None, Option(help="Write the card: .html, .json or .csv.")] = None,
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.

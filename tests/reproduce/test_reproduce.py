@@ -76,7 +76,7 @@ def test_a_cell_of_each_kind_is_computed(monkeypatch):
 def test_an_unknown_table_is_refused(tmp_path):
     with pytest.raises(ValueError, match="is no table; choose one of: default, lex-figure3, realx-table1"):
         reproduce("table9", out=tmp_path)
-    assert set(TABLES) == {"default", "realx-table1", "lex-figure3"}
+    assert set(TABLES) == {"audit-power", "default", "realx-table1", "lex-figure3"}
 
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():

@@ -2,7 +2,7 @@
 
 from .card_page import card_page
 from .explanation_page import explanation_page, explanation_table
-from .figures import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, sweep, to_svg, truth_tradeoff
+from .figures import cost, feature_rates, flow, honesty, path, row_bars, save, selection_map, strip, sweep, to_svg, truth_tradeoff
 from .fit_page import fit_page
 from .page import Section, page, write_page
 
@@ -21,6 +21,7 @@ __all__ = [
     "row_bars",
     "save",
     "selection_map",
+    "strip",
     "sweep",
     "to_svg",
     "truth_tradeoff",

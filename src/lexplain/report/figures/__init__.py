@@ -7,8 +7,22 @@ from .honesty import honesty
 from .path import path
 from .row_bars import row_bars
 from .selection_map import selection_map
+from .strip import strip
 from .svg import save, to_svg
 from .sweep import sweep
 from .truth_tradeoff import truth_tradeoff
 
-__all__ = ["cost", "feature_rates", "flow", "honesty", "path", "row_bars", "save", "selection_map", "sweep", "to_svg", "truth_tradeoff"]
+__all__ = [
+    "cost",
+    "feature_rates",
+    "flow",
+    "honesty",
+    "path",
+    "row_bars",
+    "save",
+    "selection_map",
+    "strip",
+    "sweep",
+    "to_svg",
+    "truth_tradeoff",
+]
