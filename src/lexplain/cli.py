@@ -187,7 +187,7 @@ def audit(
     measure: Annotated[
         list[str] | None, Option(help="A measure to take, such as retraining; again for more. Default: the quick ones.")
     ] = None,
-    margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.05,
+    margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.02,
     out: Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")] = None,
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.

@@ -11,11 +11,11 @@ from torch import Tensor
 
 from ..core import Trial
 from ..objectives import cross_entropy
-from ..training import Evaluator
+from ..training import Evaluator, Likeness, Told
 from .metric import metric
 from .statistics import Estimate, bootstrap
 
-MARGIN = 0.05  # nats; provisional: one look at S3 gave 0.02 for the true features and 0.1 without the control-flow feature
+MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
 LEVEL = 0.95
 
 
@@ -32,25 +32,39 @@ def encoding(told: Tensor, untold: Tensor) -> Tensor:
 def encoding_values(
     evaluator: Evaluator, train: Trial, train_mask: Tensor, judged: Trial, mask: Tensor, *, fabric: Fabric | None = None, seed: int = 0
 ) -> Tensor:
-    """The encoding (b,) of the judged rows' masks.
+    """The encoding (b,) of the judged rows' masks, by two readers that learn from other rows.
 
-    Two copies of the evaluator get used to the masks: one to each row's own, the other to the same masks dealt out at random, so that
-    for it a mask is any mask and only the values speak. Both then read the judged rows with their own masks. What the first knows more,
-    the choice of the mask told it.
+    The untold reader, a copy of the evaluator, gets used to masks like these, dealt to rows at random and anew at every step, so that for
+    it a mask is any mask and only the values speak: p(y | values shown). Dealt masks count by how much what they show looks like what
+    chosen ones show, so that it is good where it is judged. The told reader knows that the mask was chosen for this row:
+    p(y | values shown, mask chosen). Both read the judged rows with their own masks. What the second knows more, the choice told it.
+
+    Args:
+        evaluator: what both begin from; it has not seen the judged rows.
+        train: rows to learn from, a tenth of which are held back.
+        train_mask: (n, d) chosen for them by what is judged.
+        judged: other rows.
+        mask: (b, d) chosen for those.
+        fabric: device and precision; None: the CPU.
+        seed: of every draw.
     """
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))
     held = max(5, len(train) // 10)
     learn, check = order[held:], order[:held]
-    dealt = train_mask[torch.randperm(len(train), generator=torch.Generator().manual_seed(seed + 1))]
-    readers = [
-        evaluator.reader(train.take(learn), masks[learn], train.take(check), masks[check], fabric=fabric, seed=seed)
-        for masks in (train_mask, dealt)
-    ]
+    chosen = (train.take(learn), train_mask[learn], train.take(check), train_mask[check])
+    likeness = Likeness(evaluator).fit(*chosen, fabric=fabric, seed=seed)
+    dealt = (train_mask[learn], *chosen[::2])
+    untold = evaluator.used_to(*dealt, weight=likeness.weight, fabric=fabric, seed=seed)
+    if evaluator.predictor.outputs.real:  # a tilted Normal need not be one: both go on by themselves, for as long
+        told: Evaluator | Told = untold.reader(*chosen, fabric=fabric, seed=seed)
+        untold = untold.used_to(*dealt, weight=likeness.weight, fabric=fabric, seed=seed)
+    else:
+        told = Told(untold, likeness).fit(*chosen, fabric=fabric, seed=seed)
     with torch.no_grad():
-        device = next(readers[0].parameters()).device
-        rows = judged.to(device)
-        told, untold = (-cross_entropy(rows.target, reader(rows.x, mask.to(device))).cpu() for reader in readers)
-    return encoding(told, untold)
+        device = next(untold.parameters()).device
+        rows, shown = judged.to(device), mask.to(device)
+        known, unknown = (-cross_entropy(rows.target, reader(rows.x, shown)).cpu() for reader in (told, untold))
+    return encoding(known, unknown)
 
 
 @dataclass(frozen=True)

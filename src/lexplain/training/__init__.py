@@ -3,5 +3,18 @@
 from .checkpoint import Checkpoint, read_file, write_atomically
 from .evaluator import Evaluator, train_evaluator
 from .fit import Settings, constant, cosine, fit
+from .told import Likeness, Told
 
-__all__ = ["Checkpoint", "Evaluator", "Settings", "constant", "cosine", "fit", "read_file", "train_evaluator", "write_atomically"]
+__all__ = [
+    "Checkpoint",
+    "Evaluator",
+    "Likeness",
+    "Settings",
+    "Told",
+    "constant",
+    "cosine",
+    "fit",
+    "read_file",
+    "train_evaluator",
+    "write_atomically",
+]

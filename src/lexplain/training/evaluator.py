@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from lightning_fabric import Fabric
@@ -21,6 +21,11 @@ from .fit import Settings, fit
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
 READER_STEPS = 1000  # optimiser steps in which an evaluator gets used to given masks
+READER_RATE = 3e-4  # learning rate of these steps
+DEALS = 4  # times that each validation row is dealt a mask
+Loss = Callable[[Trial], Tensor]  # rows to a mean over them
+Weight = Callable[[Tensor, Tensor], Tensor]  # rows and masks to how much each pair counts (n,)
+Reader = TypeVar("Reader", bound=nn.Module)
 
 
 class Evaluator(nn.Module):
@@ -73,7 +78,28 @@ class Evaluator(nn.Module):
             return trial.context.bool()
 
         shown, judged = (replace(t, context=m.float()) for t, m in ((train, masks), (validation, validation_masks)))
-        return copy.deepcopy(self)._fit(given, shown, judged, steps=READER_STEPS, rate=3e-4, fabric=fabric, seed=seed)
+        return copy.deepcopy(self)._fit(given, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed)
+
+    def used_to(
+        self, masks: Tensor, train: Trial, validation: Trial, *, weight: Weight | None = None, fabric: Fabric | None = None, seed: int = 0
+    ) -> Evaluator:
+        """A copy that has got used to masks like these (m, d), dealt to rows anew each time: it knows what they look like, not for whom.
+
+        Args:
+            masks: to deal.
+            train: rows to learn from.
+            validation: rows to choose the best epoch by.
+            weight: how much a row with a dealt mask counts; None: all alike.
+            fabric: device and precision; None: the CPU.
+            seed: of every draw.
+        """
+        pool = masks.to(fabric.device if fabric is not None else "cpu")
+
+        def dealt(trial: Trial) -> Tensor:
+            return pool[torch.randint(len(pool), (len(trial),), device=pool.device)]
+
+        judged = validation.take(torch.arange(len(validation)).repeat(DEALS))
+        return copy.deepcopy(self)._fit(dealt, train, judged, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed)
 
     def _fit(
         self,
@@ -83,19 +109,30 @@ class Evaluator(nn.Module):
         *,
         steps: int,
         rate: float,
+        weight: Weight | None = None,
         fabric: Fabric | None,
         seed: int,
     ) -> Evaluator:
         def loss(trial: Trial) -> Tensor:
-            return cross_entropy(trial.target, self(trial.x, masks(trial))).mean()
+            mask = masks(trial)
+            each = cross_entropy(trial.target, self(trial.x, mask))
+            if weight is None:
+                return each.mean()
+            counts = weight(trial.x, mask)
+            return (counts * each).sum() / counts.sum()
 
-        batch = min(256, max(32, len(train) // 10))
-        epochs = max(5, round(steps * batch / len(train)))
+        batch, epochs = batch_and_epochs(len(train), steps)
         settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, patience=max(10, epochs // 4), seed=seed)
         phase = Phase("evaluator", (Step("predictor", self.predictor, loss, loss),))
         fit(self, [phase], train, validation, settings, fabric=fabric)
         self.eval().requires_grad_(False)
         return self
+
+
+def batch_and_epochs(rows: int, steps: int) -> tuple[int, int]:
+    """Rows of an optimiser step, and passes over so many rows that make about so many steps."""
+    batch = min(256, max(32, rows // 10))
+    return batch, max(5, round(steps * batch / rows))
 
 
 def train_evaluator(

@@ -9,6 +9,7 @@ from .kept_tradeoff import kept_tradeoff
 from .path import path
 from .row_bars import row_bars
 from .selection_map import selection_map
+from .strip import strip
 from .svg import save, to_svg
 from .sweep import sweep
 from .truth_tradeoff import truth_tradeoff
@@ -24,6 +25,7 @@ __all__ = [
     "row_bars",
     "save",
     "selection_map",
+    "strip",
     "sweep",
     "to_svg",
     "truth_tradeoff",

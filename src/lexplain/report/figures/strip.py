@@ -1,0 +1,43 @@
+"""Where the results of many draws lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from .canvas import INK, MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
+
+
+def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float, title: str, ax: Axes | None = None) -> Axes:
+    """Draw one point a row of the table, on a line for each group, beside a number that they are compared with.
+
+    Args:
+        table: One row a draw.
+        value: The column along the horizontal axis, which is linear up to the number and logarithmic beyond ten times it.
+        by: The column that names the group.
+        colour: The column that names the colour and the marker.
+        line: The number to compare with.
+        title: What the figure asks.
+        ax: Where to draw; None makes a figure.
+    """
+    table = rows_of_table(table, (value, by, colour))
+    groups, words = list(dict.fromkeys(table[by])), list(dict.fromkeys(table[colour]))
+    ax = axes_or_new(ax, 6.6, 1.6 + 0.42 * len(groups))
+    look = {word: (PALETTE[n % len(PALETTE)], MARKERS[n % len(MARKERS)]) for n, word in enumerate(words)}
+    for place, group in enumerate(groups):
+        points = table[table[by] == group]
+        height = place + np.linspace(-0.25, 0.25, len(points)) if len(points) > 1 else np.array([float(place)])  # side by side, in order
+        for word, (shade, marker) in look.items():
+            mine = (points[colour] == word).to_numpy()
+            ax.plot(points[value].to_numpy()[mine], height[mine], marker, color=shade, markersize=4, alpha=0.7, linestyle="")
+    ax.axvline(line, color=INK, linewidth=1.2, linestyle="--")
+    ax.set_xscale("symlog", linthresh=10 * line)
+    ax.set_yticks(range(len(groups)), [literal(group) for group in groups], size=TEXT + 0.5)
+    ax.set_ylim(len(groups) - 0.4, -0.6)
+    ax.grid(axis="x", color=RULE, linewidth=0.6)
+    ax.set_xlabel(literal(value, 60), size=TEXT)
+    marks = [Line2D([], [], marker=marker, color=shade, linestyle="", label=literal(word)) for word, (shade, marker) in look.items()]
+    heading(ax, title, [*marks, Line2D([], [], color=INK, linestyle="--", label=f"{line:g}")], columns=4)
+    return ax
