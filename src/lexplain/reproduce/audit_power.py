@@ -166,5 +166,5 @@ NOTES = (
     "number; *size* shows a random subset, larger for class 1; *omission* shows the true features but x11, which decides which they are; "
     "L2X shows one pixel. Honest ones: random subsets, the true features (oracle), one set for all rows, and REAL-X with the published "
     "lambda, fitted briefly to other rows. In brackets: exact 95 % intervals of shares; the spread of estimates over draws. The exact "
-    "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but for REAL-X, whose is not known."
+    "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but REAL-X's is unknown."
 )

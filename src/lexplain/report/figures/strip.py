@@ -15,7 +15,7 @@ def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float,
 
     Args:
         table: One row a draw.
-        value: The column along the horizontal axis, which is linear up to the number and logarithmic beyond ten times it.
+        value: The column along the horizontal axis, linear up to ten times the number and logarithmic beyond.
         by: The column that names the group.
         colour: The column that names the colour and the marker.
         line: The number to compare with.
