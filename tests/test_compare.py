@@ -13,18 +13,18 @@ from typer.testing import CliRunner
 
 import lexplain as lx
 from lexplain import cli
-from lexplain.compare.cell import FEW, PER_ROW, Cell, Finished, read, write
-from lexplain.compare.comparison import COLUMNS, COSTS, comparison_of
-from lexplain.compare.digest import digest
-from lexplain.compare.measures import DEFAULT, ENOUGH, MEASURES
-from lexplain.compare.scene import Scene
+from lexplain.comparison.cell import FEW, PER_ROW, Cell, Finished, read, write
+from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
+from lexplain.comparison.digest import digest
+from lexplain.comparison.measures import DEFAULT, ENOUGH, MEASURES
+from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
 from lexplain.evaluation import accuracy, metric
 from lexplain.explainers import BASELINES, KernelSHAP
 
 pytest.importorskip("captum")
-running = import_module("lexplain.compare.compare")  # the function has the module's name
-scenes = import_module("lexplain.compare.scene")
+running = import_module("lexplain.comparison.compare")  # the function has the module's name
+scenes = import_module("lexplain.comparison.scene")
 QUICK = {"judge_steps": 20, "network_steps": 20}
 L2X = lx.Explainer("l2x", keep=2, epochs=2, device="cpu")
 
@@ -385,8 +385,8 @@ def test_digests_tell_settings_apart_and_are_the_same_everywhere(data):
     assert len({digest(thing) for thing in things}) == len(things)
     code = """
 import lexplain as lx
-from lexplain.compare.digest import digest
-from lexplain.compare.measures import MEASURES
+from lexplain.comparison.digest import digest
+from lexplain.comparison.measures import MEASURES
 print(digest(lx.Explainer("l2x", keep=2, epochs=2, device="cpu"), lx.load_data("s3", rows=60), MEASURES["eACC"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

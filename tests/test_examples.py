@@ -8,9 +8,12 @@ import pytest
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 ARGUMENTS = {
+    "audit_shap.py": ["--rows", "300", "--trees", "5"],
+    "compare_explainers.py": ["--rows", "300", "--epochs", "1", "--seeds", "1"],
     "explain_a_model.py": ["--epochs", "1", "--out", "page.html"],
     "group_columns.py": ["--rows", "200", "--epochs", "1"],
 }
+WORDS = {"audit_shap.py": "FS-M", "compare_explainers.py": "ablation", "explain_a_model.py": "eACC", "group_columns.py": "bent sum"}
 
 
 def test_every_example_is_run():
@@ -21,9 +24,11 @@ def test_every_example_is_run():
 def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 50)
     monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 50)
+    monkeypatch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 50)
+    monkeypatch.setattr("lexplain.comparison.scene.NETWORK_STEPS", 50)
     monkeypatch.setattr(sys, "argv", [name, *ARGUMENTS[name]])
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     printed = capsys.readouterr().out
-    assert {"explain_a_model.py": "eACC", "group_columns.py": "bent sum"}[name] in printed
+    assert WORDS[name] in printed
     assert len((EXAMPLES / name).read_text().splitlines()) < 60

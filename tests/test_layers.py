@@ -18,7 +18,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"training"},
     {"evaluation"},
     {"explainers"},
-    {"compare"},
+    {"comparison"},
     {"report"},
     {"reproduce", "demo"},
     {"cli", "server"},

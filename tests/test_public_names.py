@@ -38,17 +38,6 @@ def test_every_public_name_can_be_imported(name):
     assert found.__doc__
 
 
-def test_the_function_outlives_the_import_of_its_folder():
-    code = """
-import lexplain as lx
-from lexplain.compare import Comparison
-assert callable(lx.compare) and lx.Comparison is Comparison
-import lexplain.compare
-assert lexplain.compare.__name__ == "compare" and lexplain.compare.__module__ == "lexplain.compare.compare"
-"""
-    assert run(code) == []
-
-
 def test_a_name_that_is_none():
     with pytest.raises(AttributeError, match="module 'lexplain' has no attribute 'Explaner'"):
         lexplain.Explaner  # noqa: B018

@@ -13,15 +13,13 @@ Mask semantics, everywhere: 1 = visible.
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .compare import Comparison, compare  # type: ignore[no-redef]  # the folder has the function's name
+    from .comparison import Comparison, compare
     from .core import Dataset, Explanation
     from .data import load_data
     from .evaluation import Card
@@ -34,7 +32,7 @@ if TYPE_CHECKING:
 _HOME = {  # imported when first asked for, so that the command line answers at once
     "Card": "evaluation",
     "Columns": "features",
-    "Comparison": "compare",
+    "Comparison": "comparison",
     "Dataset": "core",
     "Explainer": "explainers",
     "Explanation": "core",
@@ -43,7 +41,7 @@ _HOME = {  # imported when first asked for, so that the command line answers at 
     "Method": "methods",
     "adopt": "evaluation",
     "audit": "evaluation",
-    "compare": "compare",
+    "compare": "comparison",
     "load_data": "data",
 }
 
@@ -62,17 +60,6 @@ __all__ = [
     "compare",
     "load_data",
 ]
-
-
-class _Package(ModuleType):
-    """This package: a public name stays what it is when a folder of the same name is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _HOME or not isinstance(value, ModuleType):  # an import binds the folder in its parent, over the function
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -250,7 +250,7 @@ def compare(
     Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
     """
     from . import check
-    from .compare import compare as run
+    from .comparison import compare as run
     from .report import Section, page
 
     if check.writable(out, (".csv", ".json", ".parquet", ".html")) == ".parquet":

@@ -17,7 +17,7 @@ import pandas as pd
 import torch
 
 from .. import check
-from ..compare.running import finished, processes, write_json
+from ..comparison.running import finished, processes, write_json
 
 
 @dataclass(frozen=True)
