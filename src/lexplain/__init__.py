@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from .comparison import Comparison, compare
+    from .comparison import Comparison
+    from .comparison.compare import compare
     from .core import Dataset, Explanation
     from .data import load_data
     from .evaluation import Card
