@@ -426,7 +426,7 @@ def odd(mask, weather):
         ({"rows": 0}, "rows=0"),
         ({"workers": 2, "model": lambda rows: rows}, "cannot be sent to other processes"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_refusals(data, words, told):
     with pytest.raises((ValueError, TypeError), match=told.replace("(", r"\(")):
