@@ -50,6 +50,7 @@ def quick_judges(monkeypatch):
 
     once = evaluator.Settings
     monkeypatch.setattr(evaluator, "Settings", lambda **settings: once(**{**settings, "epochs": 1}))
+    monkeypatch.setattr(evaluator, "READER_STEPS", 5)
 
 
 # ---- what is asked before anything is loaded ----

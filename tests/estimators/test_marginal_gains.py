@@ -50,11 +50,18 @@ def test_the_policy_explores_whatever_the_logits():
 
 def test_every_feature_is_tried_equally_often():
     for count, at_once in [(7, 3), (100, 32), (5, 5)]:
-        turns = MarginalGains(draws=6, at_once=at_once)._turns(count, min(count, at_once), torch.device("cpu"))
+        turns = MarginalGains(draws=6, at_once=at_once)._turns(torch.arange(count))
         times = torch.bincount(torch.cat(turns), minlength=count)
         assert all(len(turn) == len(turn.unique()) <= at_once for turn in turns)
         assert times.min() >= 5
         assert times.max() <= 8
+
+
+def test_some_features_may_be_measured_alone():
+    few = MarginalGains(draws=200)(Bernoulli(LOGITS), cost, among=torch.tensor([0, 2]))
+    every = MarginalGains(draws=200)(Bernoulli(LOGITS), cost)
+    assert (few[:, [1, *range(3, COUNT)]] == 0).all()
+    assert torch.allclose(few[:, [0, 2]], every[:, [0, 2]], atol=0.3)
 
 
 def test_padding_is_worth_nothing():

@@ -156,7 +156,8 @@ def test_fits_with_other_seeds_and_to_chance_are_compared():
     assert card["Mask cosine, random labels"].mean < 0.95
 
 
-def test_removing_the_cause_and_retraining_costs_accuracy():
+def test_removing_the_cause_and_retraining_costs_accuracy(monkeypatch):
+    monkeypatch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 60)
     card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=["retraining"])
     assert card["ROAR"].mean > 0.05
     assert card["KAR"].mean > 0.05
@@ -174,7 +175,7 @@ class OffTheData(torch.nn.Module):
 def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_the_data():
     rows = np.where(np.abs(X) < 0.1, 0.5, X).astype(np.float32)
     rows = (rows - rows.mean(0)) / rows.std(0)
-    card = lx.audit(explained(SHOWS_THE_CAUSE), rows, model=OffTheData())
+    card = lx.audit(explained(SHOWS_THE_CAUSE), rows, model=OffTheData(), measures=["fidelity", "off the data"])
     assert card.verdict == "off the data"
     assert card.encodes is False
     assert "unlike the data" in card.why

@@ -54,10 +54,11 @@ def test_a_feature_is_worth_what_the_target_loses_without_it():
     method, trial = line(weights), Trial(X, as_target(X[:, 0] + 0.5 * X[:, 1], real=True))
     found = worth(method, trial, max_rows=10_000)
     assert found[:3].tolist() == pytest.approx([1.0, 0.25, 0.0], abs=0.04)
+    few = trial.take(slice(0, 40))
     torch.manual_seed(0)
-    whole = worth(method, trial, max_rows=10_000)
+    whole = worth(method, few, max_rows=10_000)
     torch.manual_seed(0)
-    assert torch.allclose(whole, worth(method, trial, max_rows=7), atol=1e-5)  # the work may be split
+    assert torch.allclose(whole, worth(method, few, max_rows=7), atol=1e-5)  # the work may be split
 
 
 def test_a_column_that_is_leant_on_by_mistake_is_worth_nothing():

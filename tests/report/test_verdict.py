@@ -33,11 +33,11 @@ def test_zones_cover_the_line_once():
 
 @pytest.mark.parametrize(("mean", "word"), [(0.07, "encodes"), (0.035, "honest")])
 def test_as_many_rows_as_said_settle_it(mean, word):
-    estimate, verdict = judge(values_of(mean, 0.5))
+    estimate, verdict = judge(values_of(mean, 0.5), margin=0.05)
     assert verdict.word == "cannot tell"
     needed = rows_to_settle(estimate, 0.05)
-    assert judge(values_of(mean, 0.5, int(1.15 * needed)))[1].word == word
-    assert judge(values_of(mean, 0.5, int(0.85 * needed)))[1].word == "cannot tell"
+    assert judge(values_of(mean, 0.5, int(1.15 * needed)), margin=0.05)[1].word == word
+    assert judge(values_of(mean, 0.5, int(0.85 * needed)), margin=0.05)[1].word == "cannot tell"
 
 
 def test_rows_that_would_settle_it_are_said_and_rounded_up():

@@ -122,14 +122,25 @@ def complement_approximator_accuracy(
     return _agree(model, approximator, features, x, ~check.hard_mask(mask), imputer, max_rows)
 
 
+@torch.no_grad()
 def _agree(model: Model, reader: Model, features: Any, x: Tensor, mask: Tensor, imputer: nn.Module | None, max_rows: int) -> Tensor:
     """1 where a reader of what a mask shows names the class that the model does from the whole row."""
-    whole = check.classes_to_agree_on(ask(model, x, max_rows=max_rows))
-    return agreement(ask(reader, _filled(features, x, mask, imputer, max_rows), max_rows=max_rows), whole)
+    check.counts(max_rows=max_rows)
+    fill = _imputer(imputer, x)
+
+    def agree(rows: Tensor, shown: Tensor) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
+        whole = check.classes_to_agree_on(ask(model, rows, max_rows=max_rows))
+        return agreement(ask(reader, fill(rows, features.expand(shown)), max_rows=max_rows), whole)
+
+    return in_parts(agree, x, mask, max_rows=max_rows)
 
 
 @torch.no_grad()
 def _filled(features: Any, x: Tensor, mask: Tensor, imputer: nn.Module | None, max_rows: int) -> Tensor:
     check.counts(max_rows=max_rows)
-    fill = Constant(0.0).to(x.device) if imputer is None else imputer
+    fill = _imputer(imputer, x)
     return in_parts(lambda rows, part: fill(rows, features.expand(part)), x, mask, max_rows=max_rows)
+
+
+def _imputer(given: nn.Module | None, x: Tensor) -> nn.Module:
+    return Constant(0.0).to(x.device) if given is None else given

@@ -97,19 +97,22 @@ def fidelity_lines(case: Case) -> list[Line]:
 def curve_lines(case: Case) -> list[Line]:
     """Insertion and deletion, with other rows' values where a feature is hidden."""
     assert case.model is not None
-    lines = []
+    lines, fill, target = [], Marginal(case.background), _explained(case)
     for metric, curve in ((insertion, insertion_curve), (deletion, deletion_curve)):
-        heights = curve(
-            case.model,
-            case.features,
-            case.rows.x,
-            case.explanation.scores,
-            target=_explained(case),
-            imputer=Marginal(case.background),
-            max_rows=case.max_rows,
-            generator=case.draws(),
-        )
-        lines.append(Line.of(metric, bootstrap(metric(heights, case.features.count)), group="fidelity"))
+        values, draws = [], case.draws()
+        for at in torch.split(torch.arange(len(case.rows)), case.max_rows):  # curves of a part at a time: those of all rows are many
+            heights = curve(
+                case.model,
+                case.features,
+                case.rows.x[at],
+                case.explanation.scores[at],
+                target=None if target is None else target[at],
+                imputer=fill,
+                max_rows=case.max_rows,
+                generator=draws,
+            )
+            values.append(metric(heights, case.features.count))
+        lines.append(Line.of(metric, bootstrap(torch.cat(values)), group="fidelity"))
     return lines
 
 

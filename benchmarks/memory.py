@@ -1,0 +1,81 @@
+"""Peak memory when the number of rows grows tenfold: model rows in flight are bounded by max_rows, so that it stays flat.
+
+    python benchmarks/memory.py [--quick]
+
+Each measurement is a process of its own. What is reported is the peak beyond that of the same process with the rows, their masks and the
+networks already in memory: rows themselves have to be somewhere.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+
+from measure import Sheet
+from rich.console import Console
+
+MAX_ROWS = 20_000
+ROWS = 20_000
+COLUMNS = 40
+GROWS = 1.5  # times as much memory for ten times the rows is no longer flat
+
+SETTING = """
+import resource, sys, torch
+from torch import nn
+from lexplain.core import Explanation
+from lexplain.features import Columns
+from lexplain.imputers import Marginal
+from lexplain.masks import Bernoulli
+from lexplain.methods import METHODS
+from lexplain.predictors import Outputs
+import lexplain.evaluation as ev
+rows, columns, most = map(int, sys.argv[2:])
+x = torch.randn(rows, columns)
+features = Columns().fit(x[:1000].numpy())
+mask = torch.rand(rows, columns) < 0.3
+scores = torch.rand(rows, columns)
+network = nn.Sequential(nn.Linear(columns, 200), nn.ReLU(), nn.Linear(200, 200), nn.ReLU(), nn.Linear(200, 2), nn.Softmax(1)).eval()
+fill = Marginal(x[:1000])
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+network(x[:100]); ev.post_hoc_accuracy(network, features, x[:100], mask[:100], max_rows=most)
+before = peak()
+"""
+WORK = {
+    "fidelity (FS-M)": "ev.post_hoc_accuracy(network, features, x, mask, imputer=fill, max_rows=most)",
+    "insertion": "[ev.insertion(ev.insertion_curve(network, features, x[at], scores[at], imputer=fill, max_rows=most), columns)"
+    " for at in torch.arange(rows).split(most)]",
+    "sensitivity": "[ev.sensitivity(lambda z: z * 2, x[at:at + most], draws=5, max_rows=most) for at in range(0, rows, most)]",
+    "a method's prediction": "[m.probabilities(x[at:at + most // 20], mask[at:at + most // 20]) for m in"
+    " [METHODS['realx'](features, Outputs(2), keep=5).eval()] for at in range(0, rows, most // 20)]",
+}
+
+
+def megabytes(name: str, rows: int) -> float:
+    """Peak memory of one piece of work beyond what its rows take, in a process of its own."""
+    script = SETTING + WORK[name] + "\nprint(peak() - before)"
+    words = [sys.executable, "-c", script, name, str(rows), str(COLUMNS), str(MAX_ROWS)]
+    # glibc keeps what large tensors leave behind, in pieces; told so, it hands them back, and the peak is what is in use
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072"})
+    return float(done.stdout.split()[-1])
+
+
+def run(*, quick: bool = False) -> list[Sheet]:
+    """One line a piece of work: megabytes for some rows, and for ten times as many."""
+    some = ROWS // 5 if quick else ROWS
+    lines = []
+    for name in WORK:
+        once, tenfold = megabytes(name, some), megabytes(name, 10 * some)
+        lines.append([name, f"{once:.0f}", f"{tenfold:.0f}", f"{tenfold / max(once, 1):.2f}"])
+    head = ["work", f"MB for {some:,} rows", f"MB for {10 * some:,} rows", "times"]
+    told = [f"max_rows = {MAX_ROWS:,}; {COLUMNS} columns. Peak beyond the rows, masks and networks themselves; results of a row stay."]
+    return [Sheet("Memory when rows grow tenfold", head, lines, told)]
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true")
+    for sheet in run(quick=parser.parse_args().quick):
+        sheet.show(Console(width=160))
