@@ -81,7 +81,7 @@ def test_a_cell_of_each_kind_is_computed(monkeypatch):
 def test_an_unknown_table_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"is no table; choose one of: .*audit-power.*default"):
         reproduce("table9", out=tmp_path)
-    assert set(TABLES) == {"audit-power", "default", "realx-table1", "real-tables", "lex-figure3"}
+    assert set(TABLES) == {"audit-order", "audit-power", "default", "realx-table1", "real-tables", "lex-figure3"}
 
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():

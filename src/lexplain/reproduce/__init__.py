@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .. import check
-from . import audit_power, default_method, lex_figure3, real_tables, realx_table1
+from . import audit_order, audit_power, default_method, lex_figure3, real_tables, realx_table1
 
 TABLES = {
+    audit_order.NAME: "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
     audit_power.NAME: "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
     default_method.NAME: "the default method on S1-S3, with noise columns, correlation and real values, and on the sets of L2X",
     realx_table1.NAME: "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
@@ -16,6 +17,7 @@ TABLES = {
     lex_figure3.NAME: "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
 }
 _RUNS: dict[str, Callable[..., Path]] = {
+    audit_order.NAME: audit_order.reproduce,
     audit_power.NAME: audit_power.reproduce,
     default_method.NAME: default_method.reproduce,
     realx_table1.NAME: realx_table1.reproduce,
