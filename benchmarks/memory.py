@@ -1,6 +1,6 @@
 """Peak memory when the number of rows grows tenfold: model rows in flight are bounded by max_rows, so that it stays flat.
 
-    python benchmarks/memory.py [--quick]
+    python benchmarks/memory.py [--quick] [--out docs/results/bench-memory.md]
 
 Each measurement is a process of its own. What is reported is the peak beyond that of the same process with the rows, their masks and the
 networks already in memory: rows themselves have to be somewhere.
@@ -12,9 +12,13 @@ import argparse
 import os
 import subprocess
 import sys
+from pathlib import Path
 
-from measure import Sheet
+from measure import Sheet, machine
 from rich.console import Console
+from run import page
+
+from lexplain.report.write import write_atomically
 
 MAX_ROWS = 20_000
 ROWS = 20_000
@@ -22,7 +26,7 @@ COLUMNS = 40
 GROWS = 1.5  # times as much memory for ten times the rows is no longer flat
 
 SETTING = """
-import resource, sys, torch
+import sys, torch
 from torch import nn
 from lexplain.core import Explanation
 from lexplain.features import Columns
@@ -39,7 +43,7 @@ scores = torch.rand(rows, columns)
 network = nn.Sequential(nn.Linear(columns, 200), nn.ReLU(), nn.Linear(200, 200), nn.ReLU(), nn.Linear(200, 2), nn.Softmax(1)).eval()
 fill = Marginal(x[:1000])
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) / 1024
 network(x[:100]); ev.post_hoc_accuracy(network, features, x[:100], mask[:100], max_rows=most)
 before = peak()
 """
@@ -77,5 +81,11 @@ def run(*, quick: bool = False) -> list[Sheet]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
-    for sheet in run(quick=parser.parse_args().quick):
+    parser.add_argument("--out", type=Path, help="the page to write")
+    told = parser.parse_args()
+    sheets = run(quick=told.quick)
+    for sheet in sheets:
         sheet.show(Console(width=160))
+    if told.out is not None:
+        command = f"python benchmarks/memory.py{' --quick' if told.quick else ''} --out {told.out}"
+        write_atomically(told.out, page(command, machine(), sheets).encode())

@@ -368,6 +368,10 @@ def test_several_processes_find_the_same(data, tmp_path):
     assert {path.name for path in (tmp_path / "1").iterdir()} == {path.name for path in (tmp_path / "2").iterdir()}
 
 
+def times(by):
+    return lambda x: x * by
+
+
 def test_digests_tell_settings_apart_and_are_the_same_everywhere(data):
     things = [
         L2X,
@@ -381,7 +385,16 @@ def test_digests_tell_settings_apart_and_are_the_same_everywhere(data):
     ]
     frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["u", "v"])})
     networks = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]
-    things += [frame, frame.assign(a=[1.0, 3.0]), frame.rename(columns={"a": "c"}), *networks, lambda x: x + 1, lambda x: x * 2]
+    things += [
+        frame,
+        frame.assign(a=[1.0, 3.0]),
+        frame.rename(columns={"a": "c"}),
+        *networks,
+        lambda x: x + 1,
+        lambda x: x * 2,
+        lambda x: x * 3,
+    ]
+    things += [times(2), times(3), lambda x, by=1: x * by, lambda x, by=2: x * by]
     assert len({digest(thing) for thing in things}) == len(things)
     code = """
 import lexplain as lx

@@ -999,7 +999,7 @@ def share_of_one(**numbers: float) -> None:
 def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str, bool]], case: Any) -> list[str]:
     """Return the measures that an audit takes: those asked for, else the usual ones that it has all for; refuse what it cannot take."""
     needs = {"model": "a model of classes", "explain": "the explainer", "refit": "an explainer that can be fitted again"}
-    needs["randomised"] = "a network, or labels, to replace by chance"
+    needs["randomised"] = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
     if asked is None:
         return [name for name, (part, usual) in known.items() if usual and (not part or getattr(case, part))]
     for name in asked:

@@ -96,7 +96,7 @@ def fit(
     penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
     tolerance: Annotated[float | None, Option(help="With --keep auto: nats by which predictions may move.")] = None,
     tolerance_points: Annotated[float | None, Option(help="Instead: points of accuracy that a judge may lose.")] = None,
-    budget: Annotated[str, Option(help="default, or thorough: more networks and rounds, about four times the time.")] = "default",
+    budget: Annotated[str, Option(help="default, or thorough: three times the networks, and more rounds.")] = "default",
     label: Label = None,
     outputs: Outputs = None,
     regime: Annotated[str | None, Option(help="free: predictor and selection learn together; fixed: the predictor first.")] = None,
@@ -222,7 +222,7 @@ def audit(
         measures=measure,
         margin=margin,
     )
-    colour = {False: "green", True: "red", None: "yellow"}[card.encodes]
+    colour = {"honest": "green", "encodes": "red"}.get(card.verdict, "yellow")
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
     better = {True: "higher", False: "lower", None: ""}
     lines = [(line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]

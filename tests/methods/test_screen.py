@@ -96,10 +96,13 @@ def test_the_better_half_stays_and_the_predictor_starts_anew(monkeypatch):
 def test_gains_are_measured_of_what_is_seen():
     method = gains(FEATURES, REAL, plan=Rounds(MarginalGains(draws=2)))
     method.predictor.network.seen[5:] = False
+    asked = []
+    method.predictor.network.register_forward_pre_hook(lambda _, given: asked.append(len(given[0])))
     goals = next(phase for phase in method.phases() if phase.name == "gains").prepare(
         Trial(X[:20], as_target(X[:20, 0], real=True)), 10_000
     )
     assert torch.allclose(goals[:, 5:].exp(), torch.tensor(LEAST))
+    assert max(asked) == 20 * (1 + 5)  # each row as it is, and with each of the five turned over
 
 
 def test_a_predictor_that_is_given_is_not_screened():

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from lexplain.core import Explanation
-from lexplain.reproduce import TABLES, default_method, lex_figure3, real_tables, realx_table1, reproduce
+from lexplain.reproduce import TABLES, audit_order, default_method, lex_figure3, real_tables, realx_table1, reproduce
 from lexplain.reproduce.cells import Cell, run_cells
 from lexplain.reproduce.exact import exact_judgement
 from lexplain.reproduce.synthetic import compute
@@ -136,3 +136,19 @@ def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch):
     assert {"kept", "eACC", "FULL", "lost", "ACC", "encoding", "fit_seconds"} <= set(frame)
     assert (frame["lost"] == frame["FULL"] - frame["eACC"]).all()
     assert real_tables._kept(frame.assign(lost=[6.0, 1.0]))["l2x"].item().endswith("*")
+
+
+WHERE = {"machine": "a machine", "date": "2026-01-01"}
+
+
+def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch):
+    for name in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "evaluation.retrained.RETRAINING_STEPS"):
+        monkeypatch.setattr(f"lexplain.{name}", 30)
+    made = audit_order.cells(quick=True, seeds=1)
+    assert len({cell.key for cell in made}) == len(made) == 5
+    numbers = audit_order.compute(made[0])
+    assert numbers["honest"] + numbers["encodes"] + numbers["cannot tell"] == 1
+    monkeypatch.setattr(audit_order, "run_cells", lambda cells, *_, **__: pd.DataFrame({**asdict(c), **numbers, **WHERE} for c in cells))
+    page = audit_order.reproduce(quick=True, seeds=1, out=tmp_path, workers=1).read_text()
+    assert "lexplain reproduce audit-order --quick --seeds 1" in page
+    assert "| s1 | l2x, k = 1 | 1 |" in page

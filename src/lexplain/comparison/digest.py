@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from inspect import isroutine
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,15 @@ def _told(thing: Any, within: tuple[int, ...]) -> bytes:
     return head + hashlib.blake2b(each).digest()
 
 
+def _code(code: CodeType) -> list[Any]:
+    """What a function does: its steps, names and constants; those of functions inside it too, whose own words hold addresses."""
+    constants = [
+        _code(each) if isinstance(each, CodeType) else sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
+        for each in code.co_consts
+    ]
+    return [code.co_code.hex(), list(code.co_names), constants]
+
+
 def _parts(thing: Any) -> dict[Any, Any] | None:
     """What a thing is made of, by name; None: it says all of itself."""
     if isinstance(thing, Mapping):
@@ -57,7 +67,8 @@ def _parts(thing: Any) -> dict[Any, Any] | None:
             "module": getattr(thing, "__module__", ""),
             "of": getattr(thing, "__self__", None),
         }
-        return {**whole, "code": None if code is None else code.co_code.hex(), "holds": None if code is None else repr(code.co_names)}
+        held = [cell.cell_contents for cell in getattr(thing, "__closure__", None) or ()]
+        return {**whole, "code": None if code is None else _code(code), "defaults": getattr(thing, "__defaults__", None), "holds": held}
     if isinstance(thing, nn.Module):
         own = {name: part for name, part in vars(thing).items() if not name.startswith("_") and name != "training"}
         return {**own, **dict(thing.named_children()), **thing.state_dict()}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import torch
 from lightning_fabric import Fabric
 from sklearn.base import clone
@@ -51,7 +52,8 @@ def audit(
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
 
     Args:
-        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's.
+        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's. Of scores
+            of several classes, `adopt(..., target=)` first chooses those of one.
         X: the rows that were explained.
         y: their labels; not needed with a model.
         model: what was explained, if it was a model: its output is then the target.
@@ -70,22 +72,24 @@ def audit(
     explanation = adopt(explanation, X, keep=keep)
     target = _target(y, model, X, explanation.classes)
     check.audit_fits(explanation, X, target.values)
-    features = explanation.features if explanation.features is not None else Columns().fit(X)
+    features = explanation.features if explanation.features is not None else Columns().fit(_every_row(X, train))
+    check.same_features(explanation.mask.shape[1], features.count)
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
     fabric = Fabric(accelerator=device, devices=1)
     others = _other_rows(train, model, features, target, explanation.classes, keep) if train is not None else None
-    scores = others[2] if others is not None else None
+    refit, apart = _refits(explainer, X, y, model, train), folds(len(rows), random_state)
     case = Case(
         explanation=explanation,
         features=features,
         target=target,
         rows=rows,
-        splits=_splits(rows, explanation, others, scores, random_state),
-        background=rows.x[folds(len(rows), random_state)[0]] if others is None else others[0].x,
+        splits=_splits(rows, explanation, others, random_state),
+        background=rows.x[apart[0]] if others is None else others[0].x,
+        apart=torch.cat(apart[1:]) if others is None else torch.arange(len(rows)),
         model=None if model is None or target.outputs.real else _on_encoded(model, features),
         explain=None if explainer is None else _explains(explainer, features, keep),
-        refit=_refits(explainer, X, y, model, train),
-        randomised=_randomised(y if train is None else train[1] if len(train) > 1 else None, model),
+        refit=refit,
+        randomised=() if refit is None else _randomised(y if train is None else train[1] if len(train) > 1 else None, model),
         fabric=fabric,
         seed=random_state,
         max_rows=max_rows,
@@ -95,7 +99,8 @@ def audit(
         with seeded(random_state):  # imputers draw from torch's own state
             lines += MEASURES[name][0](case)
     pair = None if others is None else (others[0], others[1])
-    card = card_of(explanation, features, target, rows, pair, fabric=fabric, seed=random_state, margin=margin, more=lines)
+    settings: dict[str, Any] = {"fabric": fabric, "seed": random_state, "margin": margin, "max_rows": max_rows}
+    card = card_of(explanation, features, target, rows, pair, more=lines, **settings)
     return _off_the_data(card) if explanation.predict is None else card
 
 
@@ -109,10 +114,11 @@ def card_of(
     fabric: Fabric,
     seed: int,
     margin: float = MARGIN,
+    max_rows: int = MAX_ROWS,
     more: Sequence[Line] = (),
 ) -> Card:
     """The card of an explanation of encoded rows, judged by judges that learn from other rows, with more lines at its end."""
-    judged = Judged(features, target, rows, explanation, others, fabric, seed)
+    judged = Judged(features, target, rows, explanation, others, fabric, seed, max_rows)
     lines = predictive_lines(explanation, target, judged) if not target.outputs.real else []
     estimate, verdict = judge(judged.encoding, margin=margin)
     lines.append(Line.of(encoding, estimate, group="honesty"))
@@ -148,12 +154,17 @@ def _off_the_data(card: Card) -> Card:
     return replace(card, verdict="off the data", why=why)
 
 
+def _every_row(X: Any, train: tuple[Any, ...] | None) -> Any:
+    """The rows that an encoding has to fit: a table's categories may be in one part alone."""
+    return pd.concat([train[0], X]) if train is not None and isinstance(X, pd.DataFrame) and isinstance(train[0], pd.DataFrame) else X
+
+
 def _splits(
-    rows: Trial, explanation: Explanation, others: tuple[Trial, Tensor | None, Tensor | None] | None, scores: Tensor | None, seed: int
+    rows: Trial, explanation: Explanation, others: tuple[Trial, Tensor | None, Tensor | None] | None, seed: int
 ) -> tuple[Split, ...]:
     """What may be learned from, for each part of the rows: other rows with explanations of their own, else the other folds."""
-    if others is not None and others[1] is not None and scores is not None:
-        return (Split(others[0], others[1], scores, torch.arange(len(rows))),)
+    if others is not None and others[1] is not None and others[2] is not None:
+        return (Split(others[0], others[1], others[2], torch.arange(len(rows))),)
     parts = folds(len(rows), seed)
     rest = [torch.cat([other for place, other in enumerate(parts) if place != part]) for part in range(FOLDS)]
     return tuple(
@@ -179,7 +190,9 @@ def _explains(explainer: Any, features: Any, keep: float | None) -> Callable[[Te
 
     def scores(x: Tensor) -> Tensor:
         rows = features.decode(x.cpu())
-        return adopt(ask(rows), rows, keep=keep or 1).scores.to(x.device)
+        said = ask(rows)
+        truths = str(getattr(said, "dtype", "")).removeprefix("torch.") == "bool"  # a mask says itself what is kept
+        return adopt(said, rows, keep=None if truths else keep or 1).scores.to(x.device)
 
     return scores
 
@@ -220,14 +233,17 @@ def _other_rows(
     train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: tuple[Any, ...] | None, keep: float | None
 ) -> tuple[Trial, Tensor | None, Tensor | None]:
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    values = check.same_classes(_target(y, model, x, classes), target).values
+    other = check.same_classes(_target(y, model, x, classes), target)
+    values = other.values
+    if target.outputs.real:  # in the units of the rows judged
+        values = (values * other.scale + other.mean - target.mean) / target.scale
     theirs = adopt(rest[0], x, keep=keep) if rest else None
     trial = Trial(features.encode(x), as_target(values, target.outputs.real))
     return trial, None if theirs is None else theirs.mask, None if theirs is None else theirs.scores
 
 
 def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:
-    mask, scores = explanation.mask, explanation.scores
+    mask, scores = explanation.mask, explanation.scores.abs()  # other tools' speak for and against
     lines = []
     if truth is not None:
         known = torch.as_tensor(truth)

@@ -12,6 +12,7 @@ from torch import Tensor
 from ..core import Trial
 from ..objectives import cross_entropy
 from ..training import Evaluator, Likeness, Told
+from .asking import MAX_ROWS
 from .metric import metric
 from .statistics import Estimate, bootstrap
 
@@ -62,8 +63,11 @@ def encoding_values(
         told = Told(untold, likeness).fit(*chosen, fabric=fabric, seed=seed)
     with torch.no_grad():
         device = next(untold.parameters()).device
-        rows, shown = judged.to(device), mask.to(device)
-        known, unknown = (-cross_entropy(rows.target, reader(rows.x, shown)).cpu() for reader in (told, untold))
+        parts = list(zip(judged.parts(MAX_ROWS), torch.split(mask, MAX_ROWS), strict=True))
+        known, unknown = (
+            torch.cat([-cross_entropy(rows.to(device).target, reader(rows.x.to(device), shown.to(device))).cpu() for rows, shown in parts])
+            for reader in (told, untold)
+        )
     return encoding(known, unknown)
 
 

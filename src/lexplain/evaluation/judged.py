@@ -40,8 +40,9 @@ class Judged:
         others: tuple[Trial, Tensor | None] | None,
         fabric: Fabric,
         seed: int,
+        max_rows: int,
     ) -> None:
-        self.features, self.outputs, self.fabric, self.seed = features, target.outputs, fabric, seed
+        self.features, self.outputs, self.fabric, self.seed, self.max_rows = features, target.outputs, fabric, seed, max_rows
         shape, mask = (len(rows), target.outputs.count), explanation.mask
         count = features.count
         self.sizes = torch.arange(count + 1) if count <= SIZES else torch.linspace(0, count, SIZES + 1).round().long()
@@ -74,6 +75,10 @@ class Judged:
         return fair, uniform
 
     def _ask(self, judges: tuple[Evaluator, Evaluator], rows: Trial, mask: Tensor, at: Tensor) -> None:
+        for part in torch.split(at, self.max_rows):
+            self._ask_part(judges, rows, mask, part)
+
+    def _ask_part(self, judges: tuple[Evaluator, Evaluator], rows: Trial, mask: Tensor, at: Tensor) -> None:
         x, shown = rows.x[at].to(self.fabric.device), mask[at].to(self.fabric.device)
         self.fair[at] = judges[0].probabilities(x, shown).cpu()
         self.uniform[at] = judges[1].probabilities(x, shown).cpu()

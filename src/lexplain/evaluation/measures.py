@@ -58,6 +58,7 @@ class Case:
     rows: Trial
     splits: tuple[Split, ...]
     background: Tensor  # (n, ...) encoded rows that were not explained, or half of those that were
+    apart: Tensor  # indices of the rows audited that are not in the background
     model: Callable[[Tensor], Tensor] | None  # encoded rows to probabilities, or values
     explain: Callable[[Tensor], Tensor] | None  # encoded rows to scores
     refit: Callable[[int, str], Explanation] | None  # a seed, and what is randomised ("", "model", "labels"), to an explanation anew
@@ -97,7 +98,7 @@ def fidelity_lines(case: Case) -> list[Line]:
 def curve_lines(case: Case) -> list[Line]:
     """Insertion and deletion, with other rows' values where a feature is hidden."""
     assert case.model is not None
-    lines, fill, target = [], Marginal(case.background), _explained(case)
+    lines, fill, target = [], Marginal(case.background), case.explanation.asked  # the model's own class unless one was asked for
     for metric, curve in ((insertion, insertion_curve), (deletion, deletion_curve)):
         values, draws = [], case.draws()
         for at in torch.split(torch.arange(len(case.rows)), case.max_rows):  # curves of a part at a time: those of all rows are many
@@ -119,7 +120,7 @@ def curve_lines(case: Case) -> list[Line]:
 def infidelity_lines(case: Case) -> list[Line]:
     """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
     assert case.model is not None
-    some, target = case.some, _explained(case)
+    some, target = case.some, case.explanation.asked
     values = infidelity(
         case.model,
         hidden_features(case.features, Constant(0.0)),
@@ -137,7 +138,7 @@ def infidelity_lines(case: Case) -> list[Line]:
 def off_data_lines(case: Case) -> list[Line]:
     """How easily rows whose hidden features are filled are told from real ones: with the mean, and with other rows' values."""
     raw = case.features.expand(case.explanation.mask)
-    some = case.some
+    some = case.apart[torch.randperm(len(case.apart), generator=case.draws())[:SOME]]
     real = case.background[torch.randperm(len(case.background), generator=case.draws())[: len(some)]]
     lines = []
     for label, imputer in (("Off the data, mean", Constant(0.0)), ("Off the data, other rows", Marginal(case.background))):
@@ -157,9 +158,10 @@ def robustness_lines(case: Case) -> list[Line]:
 def speed_lines(case: Case) -> list[Line]:
     """Milliseconds of an explanation."""
     assert case.explain is not None
-    measured = 1000 * speed(case.explain, case.rows.x, repeats=3).seconds_a_row
+    x = case.rows.x[case.some]  # a few: some explainers take a second for each
+    measured = 1000 * speed(case.explain, x, repeats=3).seconds_a_row
     reads = "milliseconds to explain a row, many at a time, the fit not counted"
-    return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(case.rows)), False, reads, group="cost")]
+    return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(x)), False, reads, group="cost")]
 
 
 def retraining_lines(case: Case) -> list[Line]:
@@ -205,11 +207,6 @@ def sanity_lines(case: Case) -> list[Line]:
         values = mask_cosine(case.explanation.mask, case.refit(case.seed, what).mask)
         lines.append(Line.of(mask_cosine, bootstrap(values), f"Mask cosine, random {what}", group="sanity"))
     return lines
-
-
-def _explained(case: Case) -> Tensor | None:
-    """The classes that scores speak of, where somebody asked for them; else the model's own."""
-    return case.explanation.asked
 
 
 # What each measure is called, what it has to have, and whether it is taken unless told otherwise.

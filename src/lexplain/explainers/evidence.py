@@ -40,7 +40,7 @@ def findings(method: Method, trial: Trial, regime: str, *, max_rows: int) -> lis
         learned = information(method, trial)
         if learned < KNOWS:
             said.append(
-                f"the predictor knows almost nothing about the target ({learned:.4f} nats on unseen rows): there is nothing to explain; "
+                f"the predictor knows almost nothing about the target ({learned:.4f} nats on held-out rows): there is nothing to explain; "
                 "train longer (epochs, budget='thorough'), give more rows, or check that the columns bear on the target at all"
             )
         if regime == "surrogate":

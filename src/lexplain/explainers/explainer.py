@@ -23,7 +23,7 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, as_target, seeded
+from ..core import Explanation, Trial, as_target, joined, seeded
 from ..evaluation import Card
 from ..features import Columns
 from ..imputers import Marginal
@@ -55,7 +55,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         imputer: an imputer of encoded rows, or an imputer class, which is fitted to them; None: the method's own.
         regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
             with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
-        epochs: passes over the rows; None: about 3,000 optimiser steps.
+        epochs: passes over the rows; None: about 3,000 optimiser steps, for the default method more where a table has over 32 features or
+            points of accuracy are the tolerance.
         batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
         max_rows: most model rows in flight; None: 100,000.
         learning_rate: of Adam; None: 1e-3.
@@ -159,7 +160,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
             history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
-            self._calibrate(method, trial.take(order[:CALIBRATION_ROWS]).to(fabric.device))
+            self._calibrate(method, joined(validation, train).take(slice(0, CALIBRATION_ROWS)).to(fabric.device))
             self._walk(keep, method, train, validation, settings, fabric)
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)

@@ -144,7 +144,9 @@ NOTES = (
     "often an EVAL-X judge tells the model's class from what an explanation shows of a test row; FULL: from all features; lost: the "
     f"difference, in points. `default` is `lx.Explainer(tolerance_points={POINTS:g}).fit(X, model=model)`, one fit. Each rival is fitted "
     f"for each of {len(FEW)} sizes (l2x and lex: k of {', '.join(map(str, FEW))}; invase, basex and realx: lambda of "
-    f"{', '.join(map(str, PRICES))}), with half of the default's optimiser steps each time, so twice as many in all; of those within "
+    f"{', '.join(map(str, PRICES))}), with half of the default's optimiser steps each time; of those within "
     f"{POINTS:g} points on validation rows the sparsest is kept, or else the one that loses least. A star: more than {POINTS:g} points "
-    "lost on the test rows. ACC: by the method's own predictor. Encoding: nats that the choice of the mask tells beyond what it shows."
+    "lost on the test rows. The default's own choice is made on parts of its training rows, with nine tenths of the tolerance, and up to "
+    "three more rounds at the chosen price; rivals have validation rows of their own and the whole tolerance. ACC: by the method's own "
+    "predictor. Encoding: nats that the choice of the mask tells beyond what it shows."
 )
