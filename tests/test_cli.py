@@ -354,6 +354,8 @@ def refused(*words):
         (["audit", "none.lex", "{}/test.csv"], "no file at none.lex"),
         (["audit", "{}/model.lex", "{}/test.csv", "--out", "card.pdf"], "choose one of: .html, .json, .csv, .parquet"),
         (["audit", "{}/test.npz", "{}/test.csv"], "choose one of: .lex, .csv, .npy, .json"),
+        (["audit", "{}/nothing.csv", "{}/test.csv", "--keep", "3"], "nothing.csv is empty; give a CSV file with one column a feature"),
+        (["audit", "{}/text.csv", "{}/test.csv", "--keep", "3"], "text.csv has text in city"),
         (["audit", "{}/train.csv", "{}/test.csv", "--keep", "3"], "the scores have shape (60, 12), but X has shape (60, 11)"),
         (["audit", "{}/model.lex", "{}/bare.csv"], "has no target; name its column with --label"),
         (["audit", "{}/model.lex", "{}/odd.csv"], "target 7 is no class of the fit; the classes are [0, 1]"),
@@ -369,6 +371,7 @@ def test_bad_input_is_one_line_and_code_2(place, tmp_path, monkeypatch, words, t
     rows.drop(columns="y").to_csv(place / "bare.csv", index=False)
     rows.assign(y=7).to_csv(place / "odd.csv", index=False)
     (place / "text.csv").write_text("a,city,y\n1,7,0\n2,Oslo,1\n")
+    (place / "nothing.csv").write_text("")
     monkeypatch.chdir(tmp_path)
     assert told in refused(*(str(word).replace("{}", str(place)) for word in words))
     assert list(tmp_path.iterdir()) == []  # nothing is left behind

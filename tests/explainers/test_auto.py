@@ -181,6 +181,27 @@ def test_points_of_accuracy_may_be_the_tolerance(monkeypatch):
     assert sparser["eacc"].expanding().mean().max() < chosen["eacc_of_all"] - 0.9 * 0.05
 
 
+def test_more_rounds_are_kept_while_they_save_features(monkeypatch):
+    plain = Explainer(epochs=6, batch_size=100).fit(X, Y)
+    kept, states = iter([3.0, 2.0, 2.5]), []
+
+    def chosen(path, method, trial, **tolerance):
+        states.append({name: value.clone() for name, value in method.state_dict().items()})
+        return path.assign(chosen=np.arange(len(path)) == 40, kept=next(kept))
+
+    monkeypatch.setattr("lexplain.explainers.explainer.choose", chosen)
+    explainer = Explainer(epochs=6, batch_size=100, tolerance_points=5).fit(X, Y)
+    assert len(states) == 3  # the first walk, a round that saved a feature, and one that did not
+    assert explainer.path_["kept"].iloc[0] == 2.0
+    after = explainer.method_.state_dict()
+    learned = [name for name in after if not name.endswith("offset")]
+    assert all(torch.equal(after[name], states[1][name]) for name in learned)  # the last round is undone
+    assert not all(torch.equal(after[name], states[0][name]) for name in learned)
+    phases = explainer.history_["phase"].tolist()
+    assert phases[-1] == "gains"
+    assert len(phases) > len(plain.history_)
+
+
 def test_real_values_have_a_path_without_accuracy():
     explainer = Explainer(epochs=40, batch_size=100).fit(X, X[:, 0] * 3 + X[:, 1])
     assert "eacc" not in explainer.path_

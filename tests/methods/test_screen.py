@@ -52,25 +52,28 @@ def test_a_feature_is_worth_what_the_target_loses_without_it():
     # y is the line's own value, so that a column drawn anew moves it by w (x - x'), whose mean square is 2 w^2; half of that is the loss
     weights = [1.0, 0.5, *[0.0] * (COUNT - 2)]
     method, trial = line(weights), Trial(X, as_target(X[:, 0] + 0.5 * X[:, 1], real=True))
-    found = worth(method, trial, max_rows=10_000)
+    found, error = worth(method, trial, max_rows=10_000)
     assert found[:3].tolist() == pytest.approx([1.0, 0.25, 0.0], abs=0.04)
+    # a row's mean square of eight differences w (x - x'): its own x^2 w^2 / 2 varies by w^4 / 2, and the mean of eight x'^2 adds a little
+    assert error[0].item() == pytest.approx((0.5 + 0.5 / 8 + 1 / 8) ** 0.5 / len(X) ** 0.5, rel=0.15)
+    assert error[2] == 0
     few = trial.take(slice(0, 40))
     torch.manual_seed(0)
-    whole = worth(method, few, max_rows=10_000)
+    whole = torch.stack(worth(method, few, max_rows=10_000))
     torch.manual_seed(0)
-    assert torch.allclose(whole, worth(method, few, max_rows=7), atol=1e-5)  # the work may be split
+    assert torch.allclose(whole, torch.stack(worth(method, few, max_rows=7)), atol=1e-5)  # the work may be split
 
 
 def test_a_column_that_is_leant_on_by_mistake_is_worth_nothing():
     method = line([1.0, 0.7, *[0.0] * (COUNT - 2)])
-    found = worth(method, Trial(X, as_target(X[:, 0], real=True)), max_rows=10_000)
+    found, _ = worth(method, Trial(X, as_target(X[:, 0], real=True)), max_rows=10_000)
     assert float(found[0]) > 0.9
     assert abs(float(found[1])) < 0.05  # though the predictor moves by as much as for a column worth 0.49
 
 
 def test_the_columns_of_a_group_come_and_go_together():
     groups = Groups(groups={"pair": [0, 1]}).fit(X.numpy())
-    found = worth(line([1.0, 1.0, *[0.0] * (COUNT - 2)], groups), Trial(X, as_target(X[:, 0] + X[:, 1], real=True)), max_rows=10_000)
+    found, _ = worth(line([1.0, 1.0, *[0.0] * (COUNT - 2)], groups), Trial(X, as_target(X[:, 0] + X[:, 1], real=True)), max_rows=10_000)
     assert len(found) == COUNT - 1
     assert float(found.max()) == pytest.approx(2.0, abs=0.15)
 
@@ -78,7 +81,7 @@ def test_the_columns_of_a_group_come_and_go_together():
 def test_the_better_half_stays_and_the_predictor_starts_anew(monkeypatch):
     method = gains(FEATURES, REAL)
     value = torch.arange(COUNT).float()
-    monkeypatch.setattr("lexplain.methods.screen.worth", lambda *_, **__: value.clone())
+    monkeypatch.setattr("lexplain.methods.screen.worth", lambda *_, **__: (value.clone(), torch.full((COUNT,), 1e6)))
     before = [weight.clone() for weight in method.predictor.parameters()]
     drop, trial = halve(method), Trial(X[:50], as_target(X[:50, 0], real=True))
     drop(trial, 1000)
@@ -91,6 +94,29 @@ def test_the_better_half_stays_and_the_predictor_starts_anew(monkeypatch):
     value[0] = 100.0  # what is gone does not come back
     drop(trial, 1000)
     assert not seen_features(method)[0]
+
+
+def test_what_is_surely_worth_something_stays(monkeypatch):
+    method = gains(FEATURES, REAL)
+    value, error = torch.arange(COUNT).float(), torch.full((COUNT,), 1e6)
+    value[0], error[0], value[1], error[1] = 0.31, 0.1, 0.29, 0.1  # three standard errors, and less
+    monkeypatch.setattr("lexplain.methods.screen.worth", lambda *_, **__: (value.clone(), error))
+    halve(method)(Trial(X[:50], as_target(X[:50, 0], real=True)), 1000)
+    assert seen_features(method).nonzero()[:, 0].tolist() == [0, *range(20, 40)]
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.6])
+def test_a_rate_is_met_however_wide_the_table(rate):
+    x, y = X[:600].numpy(), (X[:600, 7] > 0).numpy().astype(int)
+    mask = Explainer(keep=rate, epochs=5, batch_size=100).fit(x, y).explain(x).mask
+    assert mask.double().mean().item() == pytest.approx(rate, abs=0.01)
+
+
+def test_as_many_stay_as_are_asked_for_twice_over():
+    asked = gains(FEATURES, REAL, keep=15)
+    dropping = [phase for phase in asked.phases() if phase.before is not None]
+    assert len(dropping) == screens(COUNT, 30) == 1
+    assert not any(phase.before for phase in gains(FEATURES, REAL, keep=20).phases())
 
 
 def test_gains_are_measured_of_what_is_seen():

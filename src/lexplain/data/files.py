@@ -234,4 +234,7 @@ def read_scores(path: Path) -> Any:
         return Explanation.from_json(path.read_text())
     if path.suffix == ".npy":
         return check.array_file(path)
-    return check.table_of_numbers(pd.read_csv(path), path)
+    try:
+        return check.table_of_numbers(pd.read_csv(path), path)
+    except pd.errors.EmptyDataError:
+        raise ValueError(f"{path} is empty; give a CSV file with one column a feature and one row for each row of the data") from None

@@ -17,6 +17,7 @@ from .. import check
 from ..core import Explanation, Trial, as_target, seeded
 from ..features import Columns
 from ..predictors import Target, as_function, from_labels, from_model
+from ..training import fabric_of
 from .adopt import adopt
 from .asking import MAX_ROWS
 from .card import Card, Line
@@ -46,7 +47,7 @@ def audit(
     measures: Collection[str] | None = None,
     margin: float = MARGIN,
     max_rows: int = MAX_ROWS,
-    device: str = "cpu",
+    device: str | Fabric = "cpu",
     random_state: int = 0,
 ) -> Card:
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
@@ -66,7 +67,7 @@ def audit(
         measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: retraining, stability and sanity.
         margin: nats of encoding that are let pass.
         max_rows: most model rows in flight.
-        device: where the judges train.
+        device: where the judges train, as for `Explainer`.
         random_state: seed of every draw.
     """
     explanation = adopt(explanation, X, keep=keep)
@@ -75,7 +76,7 @@ def audit(
     features = explanation.features if explanation.features is not None else Columns().fit(_every_row(X, train))
     check.same_features(explanation.mask.shape[1], features.count)
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
-    fabric = Fabric(accelerator=device, devices=1)
+    fabric = fabric_of(device)
     others = _other_rows(train, model, features, target, explanation.classes, keep) if train is not None else None
     refit, apart = _refits(explainer, X, y, model, train), folds(len(rows), random_state)
     case = Case(

@@ -31,7 +31,15 @@ def encoding(told: Tensor, untold: Tensor) -> Tensor:
 
 
 def encoding_values(
-    evaluator: Evaluator, train: Trial, train_mask: Tensor, judged: Trial, mask: Tensor, *, fabric: Fabric | None = None, seed: int = 0
+    evaluator: Evaluator,
+    train: Trial,
+    train_mask: Tensor,
+    judged: Trial,
+    mask: Tensor,
+    *,
+    fabric: Fabric | None = None,
+    seed: int = 0,
+    max_rows: int = MAX_ROWS,
 ) -> Tensor:
     """The encoding (b,) of the judged rows' masks, by two readers that learn from other rows.
 
@@ -48,6 +56,7 @@ def encoding_values(
         mask: (b, d) chosen for those.
         fabric: device and precision; None: the CPU.
         seed: of every draw.
+        max_rows: most model rows in flight in the judging.
     """
     order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))
     held = max(5, len(train) // 10)
@@ -63,7 +72,7 @@ def encoding_values(
         told = Told(untold, likeness).fit(*chosen, fabric=fabric, seed=seed)
     with torch.no_grad():
         device = next(untold.parameters()).device
-        parts = list(zip(judged.parts(MAX_ROWS), torch.split(mask, MAX_ROWS), strict=True))
+        parts = list(zip(judged.parts(max_rows), torch.split(mask, max_rows), strict=True))
         known, unknown = (
             torch.cat([-cross_entropy(rows.to(device).target, reader(rows.x.to(device), shown.to(device))).cpu() for rows, shown in parts])
             for reader in (told, untold)

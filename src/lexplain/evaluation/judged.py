@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -100,7 +101,9 @@ class Judged:
         )
 
     def _compare(self, judge: Evaluator, other: Trial, other_mask: Tensor, rows: Trial, mask: Tensor, at: Tensor) -> None:
-        self.encoding[at] = encoding_values(judge, other, other_mask, rows.take(at), mask[at], fabric=self.fabric, seed=self.seed)
+        self.encoding[at] = encoding_values(
+            judge, other, other_mask, rows.take(at), mask[at], fabric=self.fabric, seed=self.seed, max_rows=self.max_rows
+        )
         if not self.outputs.real:
             labels = (t.target.probs.argmax(1) for t in (other, rows.take(at)))  # type: ignore[attr-defined]  # Categorical
             self.mask_only[at] = mask_only_accuracy(other_mask, next(labels), mask[at], next(labels))
@@ -115,10 +118,9 @@ def predictive_lines(explanation: Explanation, target: Target, judged: Judged) -
         lines += [Line.of(metric, bootstrap(metric(own, labels)), group="prediction") for metric in (accuracy, auroc, auprc)]
     said = {"": judged.fair, ", uniform rate": judged.uniform}
     for which, probabilities in said.items():
-        lines += [
-            Line.of(metric, bootstrap(metric(probabilities, labels)), f"e{metric.label}{which}", group="prediction")
-            for metric in (accuracy, auroc, auprc)
-        ]
+        plain = [Line.of(metric, bootstrap(metric(probabilities, labels)), group="prediction") for metric in (accuracy, auroc, auprc)]
+        by_judge = "by a judge who sees what is kept alone: "
+        lines += [replace(line, label=f"e{line.label}{which}", reads=by_judge + line.reads) for line in plain]
     lines.append(Line.of(accuracy, bootstrap(accuracy(judged.full, labels)), "ACC, all features", group="prediction"))
     lines.append(Line.of(mask_only_accuracy, bootstrap(judged.mask_only), group="honesty"))
     return lines

@@ -30,7 +30,7 @@ from ..imputers import Marginal
 from ..masks import Coins
 from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
 from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
-from ..training import Checkpoint, Settings, fit
+from ..training import Checkpoint, Settings, fabric_of, fit
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
 from .path import choose, path_judge, walk
@@ -159,9 +159,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method.to(fabric.device)
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
-            history = fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept)
+            history = list(fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept))
             self._calibrate(method, joined(validation, train).take(slice(0, CALIBRATION_ROWS)).to(fabric.device))
-            self._walk(keep, method, train, validation, settings, fabric)
+            history += self._walk(keep, method, train, validation, settings, fabric)
         self._remember(X, method, features, target, regime, ask)
         self.history_ = pd.DataFrame(history)
         self.evidence_ = Evidence(train, validation, unseen, seed)
@@ -181,15 +181,15 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         sizes = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
         return {**sizes, "thorough": self.budget == "thorough"} if recipe is METHODS[DEFAULT] else sizes
 
-    def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, settings: Settings, fabric: Fabric) -> None:
-        """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses.
+    def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, settings: Settings, fabric: Fabric) -> list[Any]:
+        """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses; return the epochs it took.
 
         Points of accuracy may be worth a price far above the one that gains were measured at. Then they are measured again in the
         company that this price keeps, and the path is walked anew, while that saves features.
         """
         self.path_: pd.DataFrame | None = None
         if keep != "auto":
-            return
+            return []
         judge, rows = path_judge(method, train, validation, decides=self.tolerance_points is not None, fabric=fabric, seed=settings.seed)
 
         def walked() -> pd.DataFrame:
@@ -198,11 +198,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method.selector.offset.fill_(-log(_chosen(path, "price")))
             return path
 
-        path, plan = walked(), method.plan
+        path, plan, history = walked(), method.plan, list[Any]()
         for _ in range(SETTLINGS if self.tolerance_points is not None and isinstance(plan, Rounds) else 0):
             assert isinstance(plan, Rounds)
             before = copy.deepcopy(method.state_dict())
-            fit(method, plan.settle(method, _chosen(path, "price")), train, validation, settings, fabric=fabric)
+            history += fit(method, plan.settle(method, _chosen(path, "price")), train, validation, settings, fabric=fabric)
             method.eval()
             again = walked()
             if _chosen(again, "kept") >= _chosen(path, "kept"):
@@ -210,6 +210,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 break
             path = again
         self.path_ = path
+        return history
 
     def _recipe(self) -> Callable[..., Method] | Method:
         if isinstance(self.method, Method):
@@ -262,13 +263,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return self.max_rows or 100_000
 
     def _fabric(self) -> Fabric:
-        if isinstance(self.device, Fabric):
-            return self.device
-        name = ("cuda" if torch.cuda.is_available() else "cpu") if self.device == "auto" else str(self.device)
-        kind, _, index = name.partition(":")
-        check.one_of(kind, ["cpu", "cuda", "mps"], "device")
-        check.device_there(kind, index)
-        return Fabric(accelerator=kind, devices=[int(index)] if index and kind != "cpu" else 1)
+        return fabric_of(self.device)
 
     def _fingerprint(self, features: Any, encoded: Tensor, target: Tensor, seed: int) -> str:
         told = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in ("device", "max_rows")}

@@ -21,11 +21,11 @@ from ..training import Evaluator, train_evaluator
 POINTS = 81  # prices on the path
 DRAWS = 8  # imputations that a cost is averaged over
 TOLERANCE = 0.0065  # nats that predictions may move, unless told,
+SHARE = 0.045  # but no more than this share of what the predictor knows
 JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 FEW_TO_JUDGE, FOLDS = 1000, 5  # validation rows that tell points of accuracy; else parts of all rows
 RESERVED = 0.9  # share of a tolerance in points that is used, since the rows to come are others
 Judge = Callable[[Trial, Tensor, int], Tensor]  # rows, masks (n, d) and most rows at a time to class probabilities (n, c)
-SHARE = 0.045  # but no more than this share of what the predictor knows
 
 
 @torch.no_grad()

@@ -86,9 +86,11 @@ class Rounds:
         """Train the predictor on full rows; of a wide table on all columns, on the better half of them, and so on."""
         first = self._predictor(method, first=True)
         network = getattr(method.predictor, "network", None)
-        halvings = screens(method.features.count) if isinstance(network, Blinkers) else 0
-        screening = [replace(first, share=2 * first.share, before=halve(method) if place else None) for place in range(halvings)]
-        return [*screening, replace(first, before=halve(method) if halvings else None)]
+        # Of what is asked for by number, twice as many stay to choose from.
+        least = ENOUGH if self.rate is None else max(ENOUGH, ceil(2 * self.rate * method.features.count))
+        halvings = screens(method.features.count, least) if isinstance(network, Blinkers) else 0
+        screening = [replace(first, share=2 * first.share, before=halve(method, least) if place else None) for place in range(halvings)]
+        return [*screening, replace(first, before=halve(method, least) if halvings else None)]
 
     def settle(self, method: Method, price: float) -> list[Phase]:
         """One more round at a price that was chosen after the others: gains are measured in the company that it keeps."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, log, prod
+from math import ceil, log, prod, sqrt
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from .method import Method
 LEAST, MOST = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
 WIDE, ENOUGH = 32, 16  # more features than the first are screened until there are as few as the second
 DRAWS = 8  # values drawn anew for a feature of each row
+SURE = 3.0  # standard errors above 0 at which a feature is surely worth something
 
 
 class Blinkers(nn.Module):
@@ -56,19 +57,17 @@ def blinkered(network: nn.Module, shape: tuple[int, ...], features: int, *, scor
     return Blinkers(network, prod(shape), features=features if scores else 0) if features > WIDE and len(shape) == 1 else network
 
 
-def screens(features: int) -> int:
-    """How often half of the features have to go until few enough are left."""
+def screens(features: int, least: int = ENOUGH) -> int:
+    """How often half of the features have to go until as few are left; none where a table is not wide."""
     count = 0
-    while count or features > WIDE:
-        if features <= ENOUGH:
-            break
-        features, count = max(ENOUGH, ceil(features / 2)), count + 1
+    while features > least and (count or features > WIDE):
+        features, count = max(least, ceil(features / 2)), count + 1
     return count
 
 
 @torch.no_grad()
-def worth(method: Method, trial: Trial, *, max_rows: int) -> Tensor:
-    """How much worse (d,) the target is predicted when a feature takes the value of another row, on rows nobody learned from.
+def worth(method: Method, trial: Trial, *, max_rows: int) -> tuple[Tensor, Tensor]:
+    """How much worse (d,) the target of rows nobody learned from is predicted when a feature takes another row's value; and the error (d,).
 
     What is known of the target, and not of the predictor, tells a column that a predictor leans on by mistake: without it the
     predictor is better.
@@ -81,27 +80,31 @@ def worth(method: Method, trial: Trial, *, max_rows: int) -> Tensor:
     parts = [slice(at, at + max_rows) for at in range(0, len(trial), max_rows)]
 
     def cost(x: Tensor) -> Tensor:
-        return torch.cat([cross_entropy(trial.take(part).target, method.predictor(x[part], whole[part])) for part in parts]).mean()
+        return torch.cat([cross_entropy(trial.take(part).target, method.predictor(x[part], whole[part])) for part in parts])
 
     owners = method.features.expand(torch.eye(count, dtype=torch.bool, device=trial.x.device))  # (d, D): the columns of each feature
-    base, worse = cost(trial.x), torch.zeros(count, device=trial.x.device)
+    base, worse = cost(trial.x), torch.zeros(count, len(trial), device=trial.x.device)
     for _ in range(DRAWS):
         other = trial.x[torch.randperm(len(trial), device=trial.x.device)]
         worse += torch.stack([cost(torch.where(owner, other, trial.x)) for owner in owners])
-    return worse / DRAWS - base
+    lost = worse / DRAWS - base  # (d, b)
+    return lost.mean(1), lost.std(1) / sqrt(len(trial))
 
 
-def halve(method: Method) -> Callable[[Trial, int], None]:
-    """Before a phase: keep the half of the features that is worth more, and let the predictor learn anew from it."""
+def halve(method: Method, least: int = ENOUGH) -> Callable[[Trial, int], None]:
+    """Before a phase: keep the half of the features that is worth more, and let the predictor learn anew from it.
+
+    What is surely worth something stays in any case: where most columns of a wide table matter, few go.
+    """
 
     @torch.no_grad()
     def drop(validation: Trial, max_rows: int) -> None:
         method.eval()
-        value = worth(method, validation, max_rows=max_rows)
+        value, error = worth(method, validation, max_rows=max_rows)
         left = seen_features(method)
         value[~left] = -torch.inf
-        kept = torch.zeros_like(left)
-        kept[value.topk(max(ENOUGH, ceil(int(left.sum()) / 2))).indices] = True
+        kept = value > SURE * error
+        kept[value.topk(max(least, ceil(int(left.sum()) / 2))).indices] = True
         chooses, predicts = method.selector.network, method.predictor.network
         assert isinstance(chooses, Blinkers) and isinstance(predicts, Blinkers)  # a wide method's networks wear them
         for network in (chooses, predicts):
