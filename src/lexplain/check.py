@@ -1080,6 +1080,24 @@ def parquet_possible() -> None:
         raise ImportError("writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow, or write .csv") from missing
 
 
+def continuity_fits(price: Any, method: Any, by_rounds: bool) -> None:
+    """Refuse a price of ragged masks that is not above 0, or where masks are not drawn while training."""
+    positive(continuity=price)
+    if by_rounds:
+        raise ValueError(
+            f"continuity={price} prices masks while they are learned, but method {method!r} regresses gains of single features; "
+            "choose another method, such as 'hold' or 'realx'"
+        )
+
+
+def eats_images(name: str, refused: bool) -> None:
+    """Refuse images where a baseline explains tables alone."""
+    if refused:
+        raise ValueError(
+            f"{name} explains tables, not images; give (rows, columns), or choose another baseline, such as 'saliency' or 'shap'"
+        )
+
+
 # ---- images ----
 
 LAYOUTS = ("NCHW", "NHWC", "NHW")

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
 from lexplain.masks import TopK, relaxed_top_k, top_k_mask
+from lexplain.masks.top_k import threshold_top_k
 
 LOGITS = torch.tensor([[0.3, -0.7, 1.1, -2.0, 0.5]])
 K = 2
@@ -154,3 +155,27 @@ def test_keeps_the_k_highest_of_the_valid(pairs, k):
 def test_refuses_to_sum_too_many_orders():
     with pytest.raises(ValueError, match="use `draw`"):
         TopK(torch.zeros(1, 20), 10).log_prob(torch.ones(1, 20).bool())
+
+
+def test_sigmoids_about_the_kth_score_are_near_the_projection():
+    torch.manual_seed(0)
+    scores = torch.randn(50, 400, dtype=torch.double, requires_grad=True)
+    quick, exact = threshold_top_k(scores, 40, 0.1), relaxed_top_k(scores, 40, 0.1)
+    assert (quick - exact).abs().max() < 0.2
+    assert quick.sum(-1).tolist() == pytest.approx([40] * 50, abs=6)
+    hard = top_k_mask(scores.detach(), 40)
+    assert torch.equal(quick > 0.5, hard)
+    weight = torch.randn_like(quick)
+    (slope,) = torch.autograd.grad((quick * weight).sum(), scores)
+    assert slope.sum(-1).abs().max() < 1e-9  # adding a constant to all scores changes nothing
+    (true,) = torch.autograd.grad((exact * weight).sum(), scores)
+    assert torch.nn.functional.cosine_similarity(slope.flatten(), true.flatten(), dim=0) > 0.97
+
+
+def test_large_sets_carry_gradients_too():
+    logits = torch.zeros(2, 100, requires_grad=True)
+    hard, soft = TopK(logits, 50).paired((3,))
+    assert hard.sum(-1).eq(50).all()
+    (soft * torch.randn_like(soft)).sum().backward()
+    assert logits.grad.abs().sum() > 0
+    assert torch.equal(threshold_top_k(torch.randn(2, 5), 5, 0.5), torch.ones(2, 5))

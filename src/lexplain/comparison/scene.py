@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from .. import __version__, check
 from ..core import Dataset, Part, Trial, as_target, seeded
 from ..explainers.learning import learn, split
-from ..features import Columns
+from ..features import features_for
 from ..objectives import cross_entropy
-from ..predictors import Outputs, Target, from_labels, from_model, mlp
+from ..predictors import Outputs, Target, from_labels, from_model, network_for
 from ..training import Evaluator, read_file, train_evaluator, write_atomically
 from .digest import digest
 
@@ -41,7 +41,7 @@ class Scene:
     @cached_property
     def features(self) -> Any:
         """What can be on or off."""
-        return (self.data.features if self.data.features is not None else Columns()).fit(self.data.train.x)
+        return (self.data.features if self.data.features is not None else features_for(self.data.train.x)).fit(self.data.train.x)
 
     @cached_property
     def target(self) -> Target:
@@ -93,9 +93,14 @@ class Scene:
         """
         steps = self.network_steps or NETWORK_STEPS
         with seeded(self.seed):
-            blank = mlp(self.features.shape, self.outputs.count, sees_mask=False, activation=nn.ReLU)
+            blank = network_for(self.features.shape, self.outputs.count, sees_mask=False)
         encoded = _kept(folder / f"network-{digest(self.digest, steps)}.safetensors", blank, partial(self._learned, blank, steps))
-        return _Asked(encoded, self) if getattr(self.features, "categorical", ()) else _of_raw_rows(encoded, self.features, self.target)
+        if self.features.categorical:
+            return _Asked(encoded, self)
+        if not getattr(self.features, "images", False):
+            return _of_raw_rows(encoded, self.features, self.target)
+        as_given = self.features.layout == "NCHW" and self.features.dtype == "float32"  # then encoding changes nothing
+        return encoded if as_given and not self.outputs.real else _Asked(encoded, self)
 
     def _learned(self, network: nn.Sequential, steps: int) -> nn.Sequential:
         def loss(trial: Trial) -> Tensor:

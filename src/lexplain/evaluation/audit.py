@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, Trial, as_target, seeded
-from ..features import Columns
+from ..features import features_for
 from ..predictors import Target, as_function, from_labels, from_model
 from ..training import fabric_of
 from .adopt import adopt
@@ -73,7 +73,7 @@ def audit(
     explanation = adopt(explanation, X, keep=keep)
     target = _target(y, model, X, explanation.classes)
     check.audit_fits(explanation, X, target.values)
-    features = explanation.features if explanation.features is not None else Columns().fit(_every_row(X, train))
+    features = explanation.features if explanation.features is not None else features_for(X).fit(_every_row(X, train))
     check.same_features(explanation.mask.shape[1], features.count)
     rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
     fabric = fabric_of(device)

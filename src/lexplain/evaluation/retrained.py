@@ -10,7 +10,7 @@ from .. import check
 from ..core import Trial, seeded
 from ..methods import Phase, Step
 from ..objectives import cross_entropy
-from ..predictors import Outputs, Trained, mlp
+from ..predictors import Outputs, Trained, network_for
 from ..training import Settings, fit
 from .asking import MAX_ROWS
 from .sanity import reinitialised
@@ -55,7 +55,7 @@ def retrain(
         seed: of the weights, the order of rows and the tenth.
     """
     with seeded(seed):
-        template = mlp(rows.x.shape[1:], outputs.count, sees_mask=False, activation=nn.ReLU) if network is None else network
+        template = network_for(rows.x.shape[1:], outputs.count, sees_mask=False) if network is None else network
     model = Retrained(reinitialised(template, seed=seed), outputs)
     check.enough_rows(len(rows))
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed))

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, seeded
-from ..features import Columns
+from ..features import features_for
 from ..predictors import Outputs, Target, from_labels, from_model
 
 if TYPE_CHECKING:
@@ -68,6 +68,8 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given, any of: "model", "network" (a model with gradients), "y"
 
+    tables_only: ClassVar[bool] = False  # whether images are refused
+
     def __init__(self, *, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0) -> None:
         self.keep = keep
         self.features = features
@@ -106,10 +108,13 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
         """
         began = time.perf_counter()
-        check.table(X)
+        blank = self.features if self.features is not None else features_for(X)
+        images = getattr(blank, "images", False)
+        (check.images if images else check.table)(X)
+        check.eats_images(self.name, images and self.tables_only)
         check.baseline_given(self.name, self.needs, y, model)
         check.counts(max_rows=self.max_rows)
-        features = copy.deepcopy(self.features if self.features is not None else Columns()).fit(X)
+        features = copy.deepcopy(blank).fit(X)
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
         if y is not None:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from math import ceil, log
+from math import ceil, log, prod
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Explanation, Trial, as_target, joined, seeded
 from ..evaluation import Card
-from ..features import Columns
+from ..features import features_for
 from ..imputers import Marginal
 from ..masks import Coins
-from ..methods import DEFAULT, METHODS, TEST_IMPUTATIONS, Method, Rounds
+from ..methods import DEFAULT, FILLED_FROM_ROWS, METHODS, TEST_IMPUTATIONS, Method, Rounds, default_for
+from ..objectives import Continuity
 from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .card import own_card
@@ -39,6 +40,8 @@ STEPS = 3000  # optimiser steps of a default fit
 THOROUGH = 2  # times as many of a thorough one; the default method has more networks and rounds instead
 SETTLINGS = 3  # rounds at the price that points of accuracy choose
 BUDGETS = ("default", "thorough")
+FLIGHT, NUMBERS = 100_000, 2**23  # model rows, and numbers in them, that are in flight unless told
+IMAGE_BATCH = 256  # images of an optimiser step
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
@@ -46,10 +49,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """Learn which features make a prediction, then say so for any row in one forward pass.
 
     Args:
-        method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is gains.
+        method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is gains,
+            and hold for images.
         keep: how many features to keep, a rate in (0, 1), or "auto": the fewest within a tolerance, which the default does unless told.
         penalty: instead of keep, the price in nats of keeping every feature (the papers' lambda, which multiplies the MEAN).
-        features: what can be on or off, such as `Groups(...)`; None: each column.
+        features: what can be on or off, such as `Groups(...)` or `Patches(4)`; None: each column, or each pixel (patches if they are many).
         selector: a network of scores (b, d); None: the method's own.
         predictor: a network that predicts from masked rows; None: the method's own.
         imputer: an imputer of encoded rows, or an imputer class, which is fitted to them; None: the method's own.
@@ -57,12 +61,13 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
         epochs: passes over the rows; None: about 3,000 optimiser steps, for the default method more where a table has over 32 features or
             points of accuracy are the tolerance.
-        batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000.
-        max_rows: most model rows in flight; None: 100,000.
+        batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000; 256 images.
+        max_rows: most model rows in flight; None: 100,000, of images fewer.
         learning_rate: of Adam; None: 1e-3.
         tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: 0.0065, but no more
             than 4.5 % of what the predictor knows.
         tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
+        continuity: price in nats of each pair of neighbours of which one is kept and the other is not, for connected masks.
         budget: "default", or "thorough": twice the steps; for the default method three times the networks and more rounds.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
@@ -92,6 +97,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         learning_rate: float | None = None,
         tolerance: float | None = None,
         tolerance_points: float | None = None,
+        continuity: float | None = None,
         budget: str = "default",
         device: str | Fabric = "auto",
         random_state: Any = 0,
@@ -110,6 +116,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.learning_rate = learning_rate
         self.tolerance = tolerance
         self.tolerance_points = tolerance_points
+        self.continuity = continuity
         self.budget = budget
         self.device = device
         self.random_state = random_state
@@ -120,15 +127,18 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Learn from labels (`fit(X, y)`) or explain a model (`fit(X, model=...)`).
 
         Args:
-            X: (rows, columns) numbers, or a DataFrame of numbers, truths, text and categories.
+            X: (rows, columns) numbers, a DataFrame of numbers, truths, text and categories, or images: (n, channels, rows, columns),
+                (n, rows, columns, channels) or (n, rows, columns).
             y: labels, rows of probabilities, or real values.
             model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
             checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
         """
-        rows = check.table(X)
-        recipe = self._recipe()
+        blank = self._blank(X)
+        rows = check.images(X) if getattr(blank, "images", False) else check.table(X)
+        recipe = self._recipe(blank)
         regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
-        features = self._features(recipe, X)
+        features = blank if getattr(blank, "columns", ()) and isinstance(recipe, Method) else copy.deepcopy(blank).fit(X)
+        self._flight = rows_in_flight(features.shape)
         check.enough_features(features.count)
         keep = self._keep(recipe)
         check.keep_or_penalty(keep, self.penalty, features.count)
@@ -154,7 +164,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             trial = Trial(encoded, as_target(target.values, target.outputs.real), context=context)
             order = torch.randperm(len(rows))
             unseen, validation, train = (trial.take(part) for part in _split(order))
-            settings = self._settings(len(train), seed)
+            settings = self._settings(recipe, features.shape, len(train), seed)
             fabric = self._fabric()
             method.to(fabric.device)
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
@@ -212,20 +222,19 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.path_ = path
         return history
 
-    def _recipe(self) -> Callable[..., Method] | Method:
+    def _recipe(self, features: Any) -> Callable[..., Method] | Method:
         if isinstance(self.method, Method):
             check.parts_given_once(self)
             return self.method
         if self.method == "default":
-            return METHODS[DEFAULT]
+            return METHODS[default_for(features)]
         return METHODS[check.one_of(str(self.method), [*METHODS, "default"], "method")]
 
-    def _features(self, recipe: Callable[..., Method] | Method, X: Any) -> Any:
-        """What can be on or off: a Method brings its own, which its imputer was fitted with."""
-        if isinstance(recipe, Method) and getattr(recipe.features, "columns", True):
-            return recipe.features
-        blank = recipe.features if isinstance(recipe, Method) else self.features if self.features is not None else Columns()
-        return copy.deepcopy(blank).fit(X)
+    def _blank(self, X: Any) -> Any:
+        """What can be on or off, not fitted yet unless a Method brings it, whose imputer was fitted with it."""
+        if isinstance(self.method, Method):
+            return self.method.features
+        return self.features if self.features is not None else features_for(X)
 
     def _build(
         self, recipe: Callable[..., Method] | Method, regime: str, features: Any, target: Target, ask: Remembering | None, encoded: Tensor
@@ -238,7 +247,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if ask is not None and (regime == "self" or regime == "fixed"):
             predictor = frozen_predictor(ask, target, features)
         imputer: Any = copy.deepcopy(self.imputer)
-        if imputer is None and recipe is METHODS[DEFAULT]:
+        if imputer is None and recipe in FILLED_FROM_ROWS:
             imputer = Marginal
         if inspect.isclass(imputer):
             imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
@@ -249,18 +258,21 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
             if isinstance(method.plan, Rounds):
                 method.plan = replace(method.plan, rests=True)
+        if self.continuity is not None:
+            check.continuity_fits(self.continuity, self.method, isinstance(method.plan, Rounds))
+            method.mask_costs += (Continuity(self.continuity, getattr(features, "grid", None)),)
         return method
 
-    def _settings(self, rows: int, seed: int) -> Settings:
+    def _settings(self, recipe: Any, shape: tuple[int, ...], rows: int, seed: int) -> Settings:
         check.counts(epochs=self.epochs, batch_size=self.batch_size, max_rows=self.max_rows)
         check.positive(learning_rate=self.learning_rate)
-        batch = self.batch_size or min(1000, max(32, rows // 10))
-        steps = STEPS * (THOROUGH if self.budget == "thorough" and self._recipe() is not METHODS[DEFAULT] else 1)
+        batch = self.batch_size or min(IMAGE_BATCH if len(shape) == 3 else 1000, max(32, rows // 10))
+        steps = STEPS * (THOROUGH if self.budget == "thorough" and recipe is not METHODS[DEFAULT] else 1)
         epochs = self.epochs or max(5, ceil(steps / ceil(rows / batch)))
         return Settings(epochs=epochs, batch_size=batch, learning_rate=self.learning_rate or 1e-3, max_rows=self._max_rows(), seed=seed)
 
     def _max_rows(self) -> int:
-        return self.max_rows or 100_000
+        return self.max_rows or self._flight
 
     def _fabric(self) -> Fabric:
         return fabric_of(self.device)
@@ -292,7 +304,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         method.eval().requires_grad_(False)
         self.method_, self.features_, self.regime_, self.ask_ = method, features, regime, ask
         self.outputs_, self.target_mean_, self.target_scale_ = target.outputs, target.mean, target.scale
-        self.n_features_in_ = len(features.columns)
+        self.n_features_in_, self._flight = len(features.columns), rows_in_flight(features.shape)
         if isinstance(X, pd.DataFrame) and all(isinstance(c, str) for c in X.columns):
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -446,6 +458,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         from .store import load
 
         return load(Path(path), method, model)
+
+
+def rows_in_flight(shape: tuple[int, ...]) -> int:
+    """Most model rows at a time unless told: of images, whose layers hold many numbers for each pixel, fewer."""
+    return FLIGHT if len(shape) < 3 else max(1, min(FLIGHT, NUMBERS // prod(shape)))
 
 
 def _context(spoken: Target) -> Tensor:

@@ -177,12 +177,12 @@ class Ablation(Baseline):
         check.require("captum.attr", extra="peers")
         owner = self.features_.expand(torch.arange(self.features_.count))  # (...) the feature of each encoded column
         self.owner_ = owner[None]
-        self.first_ = (owner == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) a column of each feature
+        self.first_ = (owner.flatten() == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) a column of each feature
 
     def _scores(self, rows: Rows) -> Tensor:
         captum = check.require("captum.attr", extra="peers")
         at_once = max(1, self._most() // len(rows))
         method = captum.FeatureAblation(self._ask)
         falls = method.attribute(rows.x, target=rows.wanted, feature_mask=self.owner_, perturbations_per_eval=at_once)
-        scores: Tensor = falls[:, self.first_]  # all columns of a feature carry its one fall
+        scores: Tensor = falls.flatten(1)[:, self.first_]  # all columns of a feature carry its one fall
         return scores

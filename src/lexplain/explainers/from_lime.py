@@ -28,6 +28,7 @@ class LIME(Baseline):
     """
 
     name = "lime"
+    tables_only = True
 
     def __init__(
         self, *, num_samples: int = 1000, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
@@ -38,7 +39,8 @@ class LIME(Baseline):
     def _learn(self, x: Tensor, y: Any) -> None:
         check.counts(num_samples=self.num_samples)
         lime = check.require("lime.lime_tabular", extra="peers")
-        kinds = self.features_.kinds
+        features: Any = self.features_
+        kinds = features.kinds
         self.explainer_ = lime.LimeTabularExplainer(
             self._codes(self.features_.decode(x)),
             mode="regression" if self._outputs.real else "classification",
@@ -52,7 +54,8 @@ class LIME(Baseline):
         if not isinstance(rows, pd.DataFrame):
             return np.asarray(rows, dtype=np.float64)
         columns = []
-        for j, kind in enumerate(self.features_.kinds):
+        features: Any = self.features_
+        for j, kind in enumerate(features.kinds):
             column = rows.iloc[:, j]
             known = kind.categories
             columns.append(column.to_numpy(np.float64) if known is None else check.known_categories(column, known).astype(np.float64))
@@ -60,7 +63,7 @@ class LIME(Baseline):
 
     def _rows(self, codes: np.ndarray) -> Any:
         """Raw rows that `_codes` would number so."""
-        features = self.features_
+        features: Any = self.features_
         if not features.frame:
             return features.kinds[0].decode(codes.reshape(-1, 1)).reshape(codes.shape)  # an array has one type
         cells = {}

@@ -60,21 +60,22 @@ class KernelSHAP(Baseline):
         check.counts(samples=self.samples, background=self.background)
         shap = check.require("shap", extra="peers")
         legacy = check.require("shap.utils._legacy", extra="peers")
-        rows = x.double().numpy()
+        rows = x.flatten(1).double().numpy()
         few = shap.kmeans(rows, self.background) if len(x) > self.background else legacy.DenseData(rows, list(range(rows.shape[1])))
-        owner = self.features_.expand(torch.arange(self.features_.count)).numpy()
+        owner = self.features_.expand(torch.arange(self.features_.count)).flatten().numpy()
         groups = [np.flatnonzero(owner == feature) for feature in range(self.features_.count)]
         self.background_ = legacy.DenseData(few.data, list(self.features_.names), groups, few.weights)
         self.explainer_ = shap.KernelExplainer(self._answer, self.background_)
 
     def _answer(self, x: np.ndarray) -> np.ndarray:
-        answer: np.ndarray = self._ask(torch.from_numpy(np.asarray(x, dtype=np.float32))).numpy()
+        rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
+        answer: np.ndarray = self._ask(rows).numpy()
         return answer
 
     def _scores(self, rows: Rows) -> Tensor:
         samples: Any = self.samples or "auto"
         values = []
-        for row in rows.x.double().numpy():  # as shap itself does: a row at a time
+        for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
             with _numpy_seeded(self.seed_):
                 values.append(self.explainer_.shap_values(row[None], nsamples=samples, l1_reg=False, silent=True)[0])
         return _of_class(torch.from_numpy(np.stack(values)), rows.wanted)
@@ -115,7 +116,9 @@ class DeepSHAP(Baseline):
             values = self.explainer_.shap_values(rows.x.to(self.background_.device))
         except AssertionError as broken:
             raise ValueError(check.NOT_ADDITIVE) from broken
-        scores: Tensor = self.features_.gather(_of_class(torch.as_tensor(values), rows.wanted))
+        every = torch.as_tensor(values)
+        every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
+        scores: Tensor = self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
         return scores
 
 
@@ -129,6 +132,7 @@ class TreeSHAP(Baseline):
     """
 
     name = "treeshap"
+    tables_only = True
 
     def _learn(self, x: Tensor, y: Any) -> None:
         shap = check.require("shap", extra="peers")

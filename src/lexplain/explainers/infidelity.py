@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import torch
@@ -49,13 +50,13 @@ class Infidelity(Baseline):
     def _learn(self, x: Tensor, y: Any) -> None:
         check.counts(draws=self.draws)
         check.positive(noise=self.noise)
-        noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, D)
+        noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, ...)
         self.answers_ = self._ask(noisy)  # (m, c)
-        self.noisy_ = noisy.double()
+        self.noisy_ = noisy.flatten(1).double()  # (m, D)
 
     def _scores(self, rows: Rows) -> Tensor:
         assert rows.said is not None
-        x, m = rows.x.double(), len(self.noisy_)
+        x, m = rows.x.flatten(1).double(), len(self.noisy_)
         sums, squares = self.noisy_.sum(0), self.noisy_.T @ self.noisy_  # (D,), (D, D)
         falls = rows.said.gather(1, rows.wanted[:, None])  # (b, 1)
         answers = self.answers_[:, rows.wanted].T  # (b, m)
@@ -65,8 +66,8 @@ class Infidelity(Baseline):
         right = falls * (m * x - sums) - (x * answers.sum(1, keepdim=True) - answers @ self.noisy_)  # (b, D)
         level = RIDGE * gram.diagonal(dim1=1, dim2=2).mean(1)[:, None, None]
         slopes = torch.linalg.solve(gram + level * torch.eye(x.shape[1], dtype=x.dtype), right)
-        scores: Tensor = self.features_.gather(slopes)
+        scores: Tensor = self.features_.gather(slopes.reshape(rows.x.shape))
         return scores
 
     def _copies(self) -> int:
-        return int(self.features_.shape[0])  # a row's system is so many rows large
+        return prod(self.features_.shape)  # a row's system is so many rows large

@@ -51,6 +51,7 @@ class SENN(Baseline):
     """
 
     name = "senn"
+    tables_only = True
     needs = ("model", "y")
 
     def __init__(

@@ -15,13 +15,25 @@ import torch
 from torch import Tensor, nn
 
 from .. import check, features, imputers
-from ..methods import DEFAULT, METHODS, Method
+from ..methods import METHODS, Method, default_for
 from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function, frozen_predictor
 from ..training import read_file, write_atomically
 from .explainer import Explainer
 
 KIND = "lexplain.explainer/1"
-PLAIN = ("keep", "penalty", "regime", "epochs", "batch_size", "max_rows", "learning_rate", "tolerance", "tolerance_points", "budget")
+PLAIN = (
+    "keep",
+    "penalty",
+    "regime",
+    "epochs",
+    "batch_size",
+    "max_rows",
+    "learning_rate",
+    "tolerance",
+    "tolerance_points",
+    "continuity",
+    "budget",
+)
 
 
 def save(explainer: Explainer, path: Path) -> None:
@@ -68,8 +80,8 @@ def load(path: Path, method: Method | None, model: Any) -> Explainer:
 def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, ask: Remembering | None) -> Explainer:
     named = record["method"] is not None
     explainer = Explainer(record["method"] if named else "default", random_state=record["random_state"], **record["parameters"])
-    feature_kind = getattr(features, check.one_of(record["features"]["kind"], ["Columns", "Groups"], "kind of features"))
-    groups = record["features"]["groups"]
+    feature_kind = getattr(features, check.one_of(record["features"]["kind"], ["Columns", "Groups", "Patches"], "kind of features"))
+    groups, patches = record["features"]["groups"], feature_kind is features.Patches
     blank = feature_kind(groups=groups) if groups is not None else feature_kind()
     fitted = blank.restore(record["features"]["state"])
     outputs = Outputs(**record["outputs"])
@@ -82,12 +94,14 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         method = _rebuilt(explainer, record, tensors, fitted, target, ask)
     _fill(method, tensors, path)
     if named:
-        explainer.features = blank if groups is not None else None
+        explainer.features = (
+            blank if groups is not None else features.Patches(fitted.size, fitted.layout, fitted.each_channel) if patches else None
+        )
         explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
     else:
         explainer.set_params(method=copy.deepcopy(method), keep=None, penalty=None)  # a Method says itself what it keeps
     names = list(fitted.columns)
-    rows: Any = pd.DataFrame(columns=names) if record["named"] else np.zeros((0, len(names)))
+    rows: Any = pd.DataFrame(columns=names) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
     explainer.findings_ = list(record["findings"])
     explainer._remember(rows, method.to(explainer._fabric().device), fitted, target, record["regime"], ask)
@@ -101,7 +115,7 @@ def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Te
     if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
         predictor = BlackBox(_absent, target.outputs, decode=fitted.decode) if ask is None else frozen_predictor(ask, target, fitted)
     recipe: Callable[..., Method] = METHODS[
-        DEFAULT if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
+        default_for(fitted) if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
     ]
     return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, **explainer._sizes(recipe))
 

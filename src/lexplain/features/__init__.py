@@ -4,8 +4,9 @@
 """
 
 from .columns import Columns
+from .default import features_for
 from .groups import Groups
 from .kind import Kind
 from .patches import Patches
 
-__all__ = ["Columns", "Groups", "Kind", "Patches"]
+__all__ = ["Columns", "Groups", "Kind", "Patches", "features_for"]

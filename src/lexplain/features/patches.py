@@ -15,6 +15,8 @@ from torch.nn.functional import pad
 from .. import check
 from .kind import as_type
 
+MOST = 64  # patches along the longer side where no size is given
+
 
 @dataclass(frozen=True)
 class Patches:
@@ -24,7 +26,8 @@ class Patches:
     lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean.
 
     Args:
-        size: side of a patch in pixels, or (rows, columns); 1: every pixel. Those at the right and lower edge end with the image.
+        size: side of a patch in pixels, or (rows, columns); 1: every pixel; None: as small as makes at most 64 to a side. Those at the
+            right and lower edge end with the image.
         layout: "NCHW", "NHWC", or "NHW" (no channel axis); None: told by which axis has 1, 3 or 4 entries.
         each_channel: let each channel of a patch be a feature of its own.
 
@@ -35,20 +38,21 @@ class Patches:
         ((1, 28, 56), (7, 14), 98)
     """
 
-    size: int | tuple[int, int] = 1
+    size: int | tuple[int, int] | None = 1
     layout: str | None = None
     each_channel: bool = False
     shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
     dtype: str = "float32"  # of the images that a model eats
+    images = True
     frame = False
     categorical: tuple[str, ...] = ()
 
     def fit(self, X: Any) -> Patches:
         """Learn layout, shape and type from training images."""
         images = check.images(X)
-        size = check.patch_size(self.size)
         layout = check.image_layout(images.shape, self.layout)
         shape = _channels_first(images[:1], layout).shape[1:]
+        size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         check.patches_fit(size, shape)
         return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype))
 

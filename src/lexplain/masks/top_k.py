@@ -13,6 +13,7 @@ from .noise import exponential, gumbel
 
 OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
 MOST_ORDERS = 5040  # orders of a set that log_prob sums over
+MOST_SOFTMAXES = 32  # features beyond which k softmaxes cost more than they are worth
 BISECTIONS = 32  # of the level between k scores and the rest: the last bit of float32
 
 
@@ -41,13 +42,7 @@ def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
             middle = (low + high) / 2
             above = torch.sigmoid((perturbed - middle) / temperature).sum(-1, keepdim=True) > k
             low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-        level = (low + high) / 2
-        soft = torch.sigmoid((perturbed - level) / temperature)
-        slope = soft * (1 - soft)
-        slope = slope / slope.sum(-1, keepdim=True).clamp_min(torch.finfo(perturbed.dtype).tiny)
-    # The level moves with the scores (implicit function theorem): a term of value 0 that carries its gradient.
-    level = level + (slope * (perturbed - perturbed.detach())).sum(-1, keepdim=True)
-    return torch.sigmoid((perturbed - level) / temperature)
+    return _about_level(perturbed, (low + high) / 2, temperature)
 
 
 def successive_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
@@ -66,6 +61,27 @@ def successive_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
         # The reference adds log(1 - share) to the scores before dividing by the temperature.
         alpha = alpha + torch.log((1 - share).clamp_min(eps)) / temperature
     return total + (total.clamp(0, 1) - total).detach()
+
+
+def threshold_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
+    """Sigmoids around the middle between the k-th score and the next: near to `relaxed_top_k`, without the search for its level.
+
+    It sums to k as closely as scores lie symmetrically about the level; its gradient leaves the sum as it is.
+    """
+    if k >= perturbed.shape[-1]:
+        return torch.ones_like(perturbed) + 0 * perturbed
+    best = perturbed.detach().topk(k + 1, dim=-1).values
+    return _about_level(perturbed, best[..., k - 1 :].mean(-1, keepdim=True), temperature)
+
+
+def _about_level(perturbed: Tensor, level: Tensor, temperature: float) -> Tensor:
+    """Sigmoids of the distance to a level that moves with the scores so that their sum stays (implicit function theorem)."""
+    with torch.no_grad():
+        soft = torch.sigmoid((perturbed - level) / temperature)
+        slope = soft * (1 - soft)
+        slope = slope / slope.sum(-1, keepdim=True).clamp_min(torch.finfo(perturbed.dtype).tiny)
+    level = level + (slope * (perturbed - perturbed.detach())).sum(-1, keepdim=True)  # a term of value 0 that carries its gradient
+    return torch.sigmoid((perturbed - level) / temperature)
 
 
 class TopK:
@@ -109,7 +125,8 @@ class TopK:
     def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
         """Draw hard masks and soft ones of the same noise, for the straight-through gradient."""
         perturbed = self._perturbed(shape)
-        return self._hard(perturbed), self._on_valid(successive_top_k(perturbed, self.k, self.temperature))
+        soft = successive_top_k if self.k <= MOST_SOFTMAXES else threshold_top_k
+        return self._hard(perturbed), self._on_valid(soft(perturbed, self.k, self.temperature))
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
         """Draw soft masks that sum to k and carry gradients to the logits."""

@@ -1,9 +1,11 @@
 """Named methods. To add one: a file with one function that returns a Method, and a line here."""
 
 from collections.abc import Callable
+from typing import Any
 
 from .basex import basex
 from .gains import gains
+from .hold import hold
 from .invase import invase
 from .l2x import l2x
 from .lex import lex
@@ -18,6 +20,7 @@ from .vibi import vibi
 METHODS: dict[str, Callable[..., Method]] = {  # the menu of the Explainer and the command line; code imports the function
     "basex": basex,
     "gains": gains,
+    "hold": hold,
     "invase": invase,
     "l2x": l2x,
     "lex": lex,
@@ -26,6 +29,28 @@ METHODS: dict[str, Callable[..., Method]] = {  # the menu of the Explainer and t
     "vibi": vibi,
 }
 
-DEFAULT = "gains"
+DEFAULT, IMAGES = "gains", "hold"  # of tables, and of images
+FILLED_FROM_ROWS = (gains, hold)  # hidden values are other rows' unless told
 
-__all__ = ["DEFAULT", "LEAST", "METHODS", "MOST", "TEST_IMPUTATIONS", "Method", "Phase", "Rounds", "Step", "knowledge", *METHODS]
+
+def default_for(features: Any) -> str:
+    """The name of the method that suits what is explained."""
+    return IMAGES if getattr(features, "images", False) else DEFAULT
+
+
+__all__ = [
+    "DEFAULT",
+    "FILLED_FROM_ROWS",
+    "IMAGES",
+    "LEAST",
+    "METHODS",
+    "MOST",
+    "TEST_IMPUTATIONS",
+    "Method",
+    "Phase",
+    "Rounds",
+    "Step",
+    "default_for",
+    "knowledge",
+    *METHODS,
+]

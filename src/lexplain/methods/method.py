@@ -36,6 +36,7 @@ class Method(nn.Module):
         penalties: costs (b,) of the mask distribution.
         mask_costs: costs (M, b) of masks.
         predictor_masks: masks the predictor learns on; None: the selector's own (joint training).
+        own_share: share of the rows on which it learns from the selector's own masks all the same.
         predictor_first: share of the epochs in which the predictor trains alone, before the selector.
         predictor_rests: leave the predictor as it is after that; otherwise the two take turns.
         baseline: a network on full rows whose cost is the selector's baseline (INVASE).
@@ -60,6 +61,7 @@ class Method(nn.Module):
         penalties: Sequence[Term] = (),
         mask_costs: Sequence[Term] = (),
         predictor_masks: FixedMasks | None = None,
+        own_share: float = 0.0,
         predictor_first: float = 0.0,
         predictor_rests: bool = False,
         baseline: nn.Module | None = None,
@@ -77,7 +79,8 @@ class Method(nn.Module):
         self.adversary: nn.Module | None = adversary[0] if adversary else None
         self.adversary_weight = adversary[1] if adversary else 0.0
         self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
-        self.predictor_masks, self.predictor_first, self.predictor_rests = predictor_masks, predictor_first, predictor_rests
+        self.predictor_masks, self.own_share = predictor_masks, own_share
+        self.predictor_first, self.predictor_rests = predictor_first, predictor_rests
         self.prior, self.reads_output, self.selector_speed, self.decay, self.plan = prior, reads_output, selector_speed, decay, plan
 
     # ---- what runs ----
@@ -149,12 +152,15 @@ class Method(nn.Module):
 
     def _training_masks(self, trial: Trial) -> Tensor:
         """Masks (1, L, b, d) that a predictor learns on."""
-        shape = (1, self.objective.masks)
+        shape, device = (1, self.objective.masks), trial.x.device
+        drawn: Tensor | None = None
         if self.predictor_masks is not None:
-            return self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device).sample(shape)
+            drawn = self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=device).sample(shape)
+            if not self.own_share:
+                return drawn
         with torch.no_grad():
-            masks: Tensor = self.estimator.masks(self.distribution(trial), shape)
-        return masks
+            own: Tensor = self.estimator.masks(self.distribution(trial), shape)
+        return own if drawn is None else torch.where(torch.rand(len(trial), 1, device=device) < self.own_share, own, drawn)
 
     def _predictor_loss(self, trial: Trial) -> Tensor:
         return self.objective(replace(trial, predicted=self.predict(trial, self._training_masks(trial)))).mean()

@@ -7,24 +7,24 @@ from typing import Any
 
 from torch import nn
 
-from ..predictors import BlackBox, Frozen, Outputs, Trained, mlp
-from ..selectors import MLP
+from ..predictors import BlackBox, Frozen, Outputs, Trained, network_for
+from ..selectors import selector_for
 
 
 def selector_network(given: nn.Module | None, features: Any, *, context: int = 0, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    """The network given, or a dense one that fits."""
-    return given if given is not None else MLP(features.shape, features.count, context=context, activation=activation)
+    """The network given, or one that suits the features."""
+    return given if given is not None else selector_for(features, context=context, activation=activation)
 
 
 def predictor_part(
     given: nn.Module | None, features: Any, outputs: Outputs, *, sees_mask: bool = True, activation: type[nn.Module] = nn.ReLU
 ) -> nn.Module:
-    """The predictor given, a network given as a predictor that trains, or a dense one that fits."""
+    """The predictor given, a network given as a predictor that trains, or one that suits the shape of the input."""
     if isinstance(given, (Trained, Frozen, BlackBox)):
         return given
     if given is not None:
         return Trained(given, outputs, sees_mask=False)
-    network = mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=activation)
+    network = network_for(features.shape, outputs.count, sees_mask=sees_mask, activation=activation)
     return Trained(network, outputs, sees_mask=sees_mask)
 
 
@@ -41,5 +41,5 @@ def fresh_copy(predictor: nn.Module) -> nn.Module:
 
 
 def adversary_part(predictor: nn.Module, features: Any, outputs: Outputs) -> nn.Module:
-    """A predictor that trains on what is hidden: the architecture of one that trains, else a dense one."""
+    """A predictor that trains on what is hidden: the architecture of one that trains, else a new one."""
     return fresh_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from .. import check
 from .black_box import Remembering
 from .outputs import Outputs
 
+NUMBERS = 2**21  # that a network is given at a time
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
 
 
@@ -95,12 +97,15 @@ class NetworkFunction:
         was = self.network.training
         self.network.eval()
         try:
-            output = self.network(torch.tensor(np.asarray(rows), dtype=first.dtype, device=first.device))  # a copy: frames are read-only
+            values = np.asarray(rows)
+            step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images come in parts, since layers hold many numbers a pixel
+            parts = [torch.tensor(values[at : at + step], dtype=first.dtype, device=first.device) for at in range(0, len(values), step)]
+            output = torch.cat([self.network(part) for part in parts])  # copies: frames are read-only
         finally:
             self.network.train(was)
         output = output.double().cpu()
         if output.ndim == 2 and output.shape[1] > 1:
             self.probabilities = bool((output >= 0).all() and ((output.sum(1) - 1).abs() < 1e-4).all())
             output = output if self.probabilities else output.softmax(1)
-        values: np.ndarray = output.numpy()
-        return values
+        answer: np.ndarray = output.numpy()
+        return answer

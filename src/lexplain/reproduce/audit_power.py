@@ -38,7 +38,7 @@ PLANTED = (*ENCODERS, L2X)
 SAFE = (*HONEST, REALX)
 SIZES: dict[str, dict[str, Any]] = {"s1": {"penalty": 0.05}, "s2": {"penalty": 0.05}, "s3": {"penalty": 0.1}, "digits": {"keep": 1}}
 TRAINING: dict[str, dict[str, Any]] = {
-    REALX: {"epochs": 50, "batch_size": 250, "learning_rate": 1e-3},
+    REALX: {"epochs": 200, "batch_size": 250, "learning_rate": 1e-3},
     L2X: {"epochs": 60, "batch_size": 100, "learning_rate": 1e-3},
 }
 

@@ -16,7 +16,7 @@ from ..imputers import Constant
 from ..masks import Coins, FixedMasks
 from ..methods import Phase, Step
 from ..objectives import cross_entropy
-from ..predictors import Outputs, Trained, mlp
+from ..predictors import Outputs, Trained, network_for
 from .fit import Settings, fit
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
@@ -46,7 +46,7 @@ class Evaluator(nn.Module):
     def __init__(self, features: Any, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
         super().__init__()
         self.features, self.masks, self.imputer = features, masks, Constant(0.0)
-        self.predictor = Trained(network or mlp(features.shape, outputs.count, sees_mask=True, activation=nn.ReLU), outputs, sees_mask=True)
+        self.predictor = Trained(network or network_for(features.shape, outputs.count, sees_mask=True), outputs, sees_mask=True)
 
     def forward(self, x: Tensor, mask: Tensor) -> Any:
         """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""

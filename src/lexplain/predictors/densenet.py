@@ -1,0 +1,67 @@
+"""A densely connected network for large images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import relu
+
+GROUPS = 8
+
+
+class DenseNet(nn.Module):
+    """DenseNet-121 unless told: each layer of a block sees all before it. Any size from 32 pixels, any channels.
+
+    Groups of channels are normalised instead of batches, because masked images and full ones must not share statistics.
+
+    Args:
+        shape: channels, rows and columns of one image.
+        outputs: numbers returned.
+        sees_mask: the mask comes beside the image, as that many more channels.
+        blocks: layers of each block; (6, 12, 24, 16) makes the 121.
+        growth: channels that each layer adds.
+
+    Reference:
+        Huang et al., Densely Connected Convolutional Networks, 2017, table 1.
+    """
+
+    def __init__(
+        self, shape: Sequence[int], outputs: int, *, sees_mask: bool, blocks: Sequence[int] = (6, 12, 24, 16), growth: int = 32
+    ) -> None:
+        super().__init__()
+        width = 2 * growth
+        stem = nn.Conv2d(shape[0] * (2 if sees_mask else 1), width, 7, stride=2, padding=3, bias=False)
+        layers: list[nn.Module] = [stem, _norm(width), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)]
+        for place, depth in enumerate(blocks):
+            layers += [_Layer(width + growth * k, growth) for k in range(depth)]
+            width += growth * depth
+            if place < len(blocks) - 1:  # halve channels and image between blocks
+                layers += [_norm(width), nn.ReLU(), nn.Conv2d(width, width // 2, 1, bias=False), nn.AvgPool2d(2)]
+                width //= 2
+        self.layers = nn.Sequential(*layers, _norm(width), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+        self.last = nn.Linear(width, outputs)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Outputs (n, c) of images (n, channels, rows, columns)."""
+        out: Tensor = self.last(self.layers(x))
+        return out
+
+
+def _norm(width: int) -> nn.GroupNorm:
+    return nn.GroupNorm(gcd(GROUPS, width), width)
+
+
+class _Layer(nn.Module):
+    """A narrow and a 3 x 3 convolution, put beside what came in."""
+
+    def __init__(self, width: int, growth: int) -> None:
+        super().__init__()
+        self.first, self.narrow = _norm(width), nn.Conv2d(width, 4 * growth, 1, bias=False)
+        self.second, self.grow = _norm(4 * growth), nn.Conv2d(4 * growth, growth, 3, padding=1, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images (n, width, ...) to (n, width + growth, ...)."""
+        return torch.cat([x, self.grow(relu(self.second(self.narrow(relu(self.first(x))))))], 1)

@@ -1,0 +1,73 @@
+"""The default selector network for images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from math import log2
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import adaptive_avg_pool2d, interpolate, relu
+
+
+class UNet(nn.Module):
+    """Score the patches of an image: convolutions down to a coarse view, and up again to the grid of patches beside the finer views.
+
+    Any size of image and of grid. Where patches are large, the way up ends at their size, and what is left is averaged.
+
+    Args:
+        shape: channels, rows and columns of one image.
+        grid: rows and columns of patches.
+        layers: scores of each patch; more than one where each channel is a feature.
+        context: numbers put beside the image as one more channel (MEED: the model's output).
+        width: channels of the finest view; they double with each level.
+        levels: how often the image is halved; None: until patches are single pixels, twice at the least.
+
+    Reference:
+        Ronneberger, Fischer and Brox, U-Net, 2015; in LEX, appendix D, with two levels for 28 x 56 images.
+    """
+
+    def __init__(
+        self, shape: Sequence[int], grid: Sequence[int], *, layers: int = 1, context: int = 0, width: int = 32, levels: int | None = None
+    ) -> None:
+        super().__init__()
+        channels, rows, columns = shape
+        self.grid, self.size = (int(grid[0]), int(grid[1])), (int(rows), int(columns))
+        patch = max(1, min(rows // self.grid[0], columns // self.grid[1]))
+        levels = max(2, int(log2(patch)) + 1) if levels is None else levels
+        levels = min(levels, int(log2(min(rows, columns))))  # no view is smaller than a pixel
+        widths = [width * 2**k for k in range(levels + 1)]
+        self.beside = nn.Linear(context, rows * columns) if context else None
+        self.down = nn.ModuleList(_Twice(before, after) for before, after in pairwise([channels + (context > 0), *widths]))
+        top = min(int(log2(patch)), levels)  # the finest view that is worth climbing to
+        self.up = nn.ModuleList(_Twice(fine + coarse, fine) for fine, coarse in reversed(list(pairwise(widths))[top:]))
+        self.score = nn.Conv2d(widths[top], layers, 1)
+
+    def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+        """Scores (b, d) of images (b, channels, rows, columns)."""
+        if self.beside is not None:
+            assert context is not None
+            x = torch.cat([x, self.beside(context).reshape(len(x), 1, *self.size)], 1)
+        views = []
+        for place, block in enumerate(self.down):
+            x = block(x if place == 0 else nn.functional.max_pool2d(x, 2))
+            views.append(x)
+        views.pop()
+        for block in self.up:
+            fine = views.pop()
+            x = block(torch.cat([fine, interpolate(x, fine.shape[-2:], mode="nearest")], 1))
+        scores: Tensor = self.score(x)
+        return (scores if scores.shape[-2:] == self.grid else adaptive_avg_pool2d(scores, self.grid)).flatten(1)
+
+
+class _Twice(nn.Module):
+    """Two 3 x 3 convolutions."""
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.Conv2d(before, after, 3, padding=1), nn.Conv2d(after, after, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Images (n, before, ...) to (n, after, ...)."""
+        return relu(self.second(relu(self.first(x))))
