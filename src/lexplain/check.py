@@ -1080,6 +1080,74 @@ def parquet_possible() -> None:
         raise ImportError("writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow, or write .csv") from missing
 
 
+# ---- images ----
+
+LAYOUTS = ("NCHW", "NHWC", "NHW")
+CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
+
+
+def images(X: Any) -> np.ndarray:
+    """Return images as an array of numbers; refuse other shapes, text, NaN and infinity."""
+    if isinstance(X, pd.DataFrame):
+        raise TypeError(
+            "X is a DataFrame, but an array of images is needed: (n, channels, rows, columns), (n, rows, columns, channels) or "
+            "(n, rows, columns); use X.to_numpy().reshape(...), or leave features out to explain columns"
+        )
+    values = np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
+    if values.dtype.kind not in "biuf":
+        raise ValueError(f"images hold {values.dtype}, but numbers are needed")
+    if values.ndim not in (3, 4) or 0 in values.shape:
+        raise ValueError(
+            f"X has shape {values.shape}, but images are (n, channels, rows, columns), (n, rows, columns, channels) or (n, rows, columns), "
+            "none of them 0; one image is X[None]"
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise ValueError("Input X contains NaN or infinity; fill what is missing first")
+    return values
+
+
+def image_layout(shape: Sequence[int], layout: str | None) -> str:
+    """Return the layout of images, told or read off their shape; refuse one that does not fit, or cannot be told."""
+    if layout is not None:
+        one_of(layout, list(LAYOUTS), "layout")
+        if len(layout) != len(shape):
+            raise ValueError(f"layout={layout!r} has {len(layout)} axes, but X has shape {tuple(shape)}")
+        return layout
+    if len(shape) == 3:
+        return "NHW"
+    first, last = shape[1] in CHANNELS, shape[-1] in CHANNELS
+    if first == last:
+        both = "either axis could be" if first else "no axis looks like"
+        raise ValueError(f"X has shape {tuple(shape)}, where {both} the channels; say Patches(layout='NCHW') or Patches(layout='NHWC')")
+    return "NCHW" if first else "NHWC"
+
+
+def patch_size(size: Any) -> tuple[int, int]:
+    """Return the rows and columns of a patch; refuse what are not one or two whole numbers from 1."""
+    both = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    if len(both) != 2 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in both):
+        raise ValueError(f"a patch of size {size!r} was asked for, but a whole number of pixels from 1, or (rows, columns), is needed")
+    return int(both[0]), int(both[1])
+
+
+def patches_fit(size: tuple[int, int], shape: Sequence[int]) -> None:
+    """Refuse patches larger than the image."""
+    if size[0] > shape[-2] or size[1] > shape[-1]:
+        raise ValueError(
+            f"patches of {size[0]} x {size[1]} pixels are larger than the images of {shape[-2]} x {shape[-1]}; give a smaller size"
+        )
+
+
+def same_images(given: Sequence[int], shape: Sequence[int], layout: str | None) -> None:
+    """Refuse images of another shape than those of the fit."""
+    channels, rows, columns = shape
+    needed = {"NCHW": (channels, rows, columns), "NHWC": (rows, columns, channels), "NHW": (rows, columns)}[str(layout)]
+    if tuple(given[1:]) != needed:
+        raise ValueError(
+            f"X has shape {tuple(given)}, but the fit was of images (n, {', '.join(map(str, needed))}), {layout}; pass such images"
+        )
+
+
 def not_fetched(path: Path, address: str, failed: Exception) -> FileNotFoundError:
     """What to say where a file could not be fetched: in one line, which file goes where."""
     why = str(failed).strip().split("\n")[0][:200] or type(failed).__name__

@@ -54,9 +54,7 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
             raise ValueError(f"{source} is a built-in data set with a target of its own; --label and --outputs are for files")
         data = load_data(source)
         rows = getattr(data, part)
-        return Rows(
-            rows.x if rows.x.ndim > 2 else data.frame(rows), rows.y, data.names, truth=rows.truth, control_flow=data.control_flow
-        )
+        return Rows(rows.x if rows.x.ndim > 2 else data.frame(rows), rows.y, data.names, truth=rows.truth, control_flow=data.control_flow)
     if Path(source).suffix.lower() not in ENDINGS:
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
@@ -227,9 +225,8 @@ def _columns(data: Dataset) -> dict[str, str]:
     """The columns of a table and their categories, or the size of an image and of its features, in words."""
     if data.train.x.ndim > 2:
         channels, height, width = data.train.x.shape[1:]
-        side = data.features.size
-        squares = "single pixels" if side == 1 else f"{height // side} x {width // side} squares of {side} x {side} pixels"
-        return {"pixels": f"{height} x {width}, {'grey' if channels == 1 else 'in colour'}", "features": squares}
+        grid = " x ".join(map(str, data.features.fit(data.train.x[:1]).grid))
+        return {"pixels": f"{height} x {width}, {'grey' if channels == 1 else 'in colour'}", "features": f"{grid} patches of pixels"}
     many = len(data.names)
     told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
     frame = data.frame(data.train)

@@ -80,10 +80,9 @@ def divided(name: str, description: str, pictures: Pictures, *, rows: int | None
     most = check.rows_there(name, rows, learn)
     held = len(seen) - learn if rows is None else max(round(most * (len(seen) - learn) / learn), 1)
     parts = [seen[:most], seen[learn:][:held], test if rows is None else test[:most]]
-    height, width = pictures.x.shape[-2:]
-    names = tuple(f"pixel {i},{j}" for i in range(height) for j in range(width))  # one a pixel, whatever its channels
     train, validation, judged = map(pictures.part, parts)
-    return Dataset(name, description, train, validation, judged, names, features=Patches(patch))
+    features = Patches(patch, layout="NCHW")
+    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).columns, features=features)
 
 
 def interleaved(y: np.ndarray, draw: np.random.Generator) -> np.ndarray:

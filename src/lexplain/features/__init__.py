@@ -6,5 +6,6 @@
 from .columns import Columns
 from .groups import Groups
 from .kind import Kind
+from .patches import Patches
 
-__all__ = ["Columns", "Groups", "Kind"]
+__all__ = ["Columns", "Groups", "Kind", "Patches"]

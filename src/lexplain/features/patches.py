@@ -1,0 +1,162 @@
+"""The pixels of an image, alone or in patches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import pad
+
+from .. import check
+from .kind import as_type
+
+
+@dataclass(frozen=True)
+class Patches:
+    """Squares of pixels are the features: the pixels of a patch, in all channels, are on or off together.
+
+    Encoded images are (n, channels, rows, columns). Unsigned whole numbers are divided by the greatest of their type, so that bytes
+    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean.
+
+    Args:
+        size: side of a patch in pixels, or (rows, columns); 1: every pixel. Those at the right and lower edge end with the image.
+        layout: "NCHW", "NHWC", or "NHW" (no channel axis); None: told by which axis has 1, 3 or 4 entries.
+        each_channel: let each channel of a patch be a feature of its own.
+
+    Example:
+        >>> import numpy as np
+        >>> fitted = Patches(4).fit(np.zeros((2, 28, 56), dtype=np.uint8))
+        >>> fitted.shape, fitted.grid, fitted.count
+        ((1, 28, 56), (7, 14), 98)
+    """
+
+    size: int | tuple[int, int] = 1
+    layout: str | None = None
+    each_channel: bool = False
+    shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
+    dtype: str = "float32"  # of the images that a model eats
+    frame = False
+    categorical: tuple[str, ...] = ()
+
+    def fit(self, X: Any) -> Patches:
+        """Learn layout, shape and type from training images."""
+        images = check.images(X)
+        size = check.patch_size(self.size)
+        layout = check.image_layout(images.shape, self.layout)
+        shape = _channels_first(images[:1], layout).shape[1:]
+        check.patches_fit(size, shape)
+        return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype))
+
+    # ---- which features there are ----
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """How many rows and columns of patches there are."""
+        _, rows, columns = self.shape
+        high, wide = check.patch_size(self.size)
+        return -(-rows // high), -(-columns // wide)
+
+    @property
+    def count(self) -> int:
+        """How many features can be on or off."""
+        return self._layers * self.grid[0] * self.grid[1] if self.shape else 0
+
+    @property
+    def _layers(self) -> int:
+        return self.shape[0] if self.each_channel else 1
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """One name a feature: its row and column in the grid of patches, from 1, and its channel where each is a feature."""
+        if not self.shape:
+            return ()
+        places = [f"r{r + 1} c{c + 1}" for r in range(self.grid[0]) for c in range(self.grid[1])]
+        return tuple(places) if not self.each_channel else tuple(f"{place} ch{k + 1}" for k in range(self.shape[0]) for place in places)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """One name a raw number, in the order of the encoded image."""
+        if not self.shape:
+            return ()
+        channels, rows, columns = self.shape
+        places = [f"y{r + 1} x{c + 1}" for r in range(rows) for c in range(columns)]
+        return tuple(places) if channels == 1 else tuple(f"{place} ch{k + 1}" for k in range(channels) for place in places)
+
+    @cached_property
+    def owners(self) -> tuple[int, ...]:
+        """The feature that each raw number belongs to."""
+        return tuple(self.expand(torch.arange(self.count)).flatten().tolist())
+
+    # ---- masks ----
+
+    def expand(self, mask: Tensor) -> Tensor:
+        """Turn feature masks (..., d) into raw masks (..., channels, rows, columns)."""
+        channels, rows, columns = self.shape
+        high, wide = check.patch_size(self.size)
+        squares = mask.reshape(*mask.shape[:-1], self._layers, *self.grid)
+        if high > 1:
+            squares = squares.repeat_interleave(high, -2)
+        if wide > 1:
+            squares = squares.repeat_interleave(wide, -1)
+        return squares[..., :rows, :columns].expand(*mask.shape[:-1], channels, rows, columns)
+
+    def gather(self, values: Tensor) -> Tensor:
+        """Sum raw values (b, channels, rows, columns) within each feature (b, d)."""
+        _, rows, columns = self.shape
+        (high, wide), (down, across) = check.patch_size(self.size), self.grid
+        whole = pad(values, (0, across * wide - columns, 0, down * high - rows))
+        sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
+        return (sums if self.each_channel else sums.sum(1)).flatten(1)
+
+    # ---- images ----
+
+    def encode(self, X: Any) -> Tensor:
+        """Turn images into the tensor (b, channels, rows, columns) that masks act on."""
+        images = check.images(X)
+        check.same_images(images.shape, self.shape, self.layout)
+        values = _channels_first(images, str(self.layout))
+        scale = _greatest(values.dtype)
+        out = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        return out / scale if scale != 1 else out
+
+    def raw(self, x: Tensor) -> Tensor:
+        """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""
+        return self._laid_out(x) * _greatest(np.dtype(self.dtype))
+
+    def decode(self, x: Tensor) -> np.ndarray:
+        """Turn encoded images back into what a model eats: the layout and the type of the fit."""
+        return as_type(self.raw(x.detach()).cpu().numpy(), np.dtype(self.dtype))
+
+    def _laid_out(self, x: Tensor) -> Tensor:
+        return x.squeeze(1) if self.layout == "NHW" else x.movedim(1, -1) if self.layout == "NHWC" else x
+
+    # ---- files ----
+
+    def state(self) -> dict[str, Any]:
+        """What `fit` learned and what it was told, as plain JSON values."""
+        told = {"size": list(check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
+        return {**told, "shape": list(self.shape), "dtype": self.dtype}
+
+    def restore(self, state: Mapping[str, Any]) -> Patches:
+        """The object that `state` was read from."""
+        size = check.patch_size(tuple(state["size"]))
+        shape = tuple(int(n) for n in state["shape"])
+        dtype = str(np.dtype(state["dtype"]))
+        return replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
+
+
+def _channels_first(images: np.ndarray, layout: str) -> np.ndarray:
+    """Images as (n, channels, rows, columns)."""
+    if layout == "NHW":
+        return images[:, None]
+    return np.moveaxis(images, -1, 1) if layout == "NHWC" else images
+
+
+def _greatest(dtype: np.dtype[Any]) -> float:
+    """What encoded values are multiplied by to be of a type again."""
+    return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0

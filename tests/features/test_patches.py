@@ -1,0 +1,105 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lexplain.features import Patches
+
+
+def images(n, c, h, w, layout, dtype=np.float32):
+    values = np.random.default_rng(0).integers(0, 200, (n, c, h, w)).astype(dtype)
+    return {"NCHW": values, "NHWC": np.moveaxis(values, 1, -1), "NHW": values[:, 0]}[layout]
+
+
+@given(
+    st.integers(1, 3), st.integers(5, 9), st.integers(5, 9), st.integers(1, 5), st.integers(1, 5), st.booleans(),
+    st.sampled_from(["NCHW", "NHWC", "NHW"]), st.sampled_from([np.uint8, np.float32, np.float64, np.uint16, np.int32, np.bool_]),
+)  # fmt: skip
+@settings(deadline=None)
+def test_patches_keep_the_promises_of_features(c, h, w, high, wide, each, layout, dtype):
+    c = 1 if layout == "NHW" else c
+    rows = images(4, c, h, w, layout, dtype)
+    features = Patches((high, wide), layout=layout, each_channel=each).fit(rows)
+    encoded = features.encode(rows)
+    assert encoded.shape == (4, *features.shape) == (4, c, h, w)
+    assert encoded.dtype == torch.float32
+    assert features.count == len(features.names) == len(set(features.names))
+    assert len(features.columns) == len(features.owners) == c * h * w
+    back = features.decode(encoded)
+    assert back.dtype == rows.dtype
+    assert np.array_equal(back, rows)
+    assert features.raw(encoded).shape == rows.shape
+    assert torch.allclose(features.gather(encoded).sum(1), encoded.sum((1, 2, 3)), rtol=1e-4)
+    for lead in ((), (5,), (2, 4)):
+        assert features.expand(torch.ones(*lead, features.count).bool()).shape == (*lead, c, h, w)
+    restored = Patches().restore(json.loads(json.dumps(features.state())))
+    assert restored == features
+
+
+@given(st.integers(1, 3), st.integers(1, 9), st.integers(1, 9), st.integers(1, 4), st.booleans())
+@settings(deadline=None)
+def test_each_pixel_belongs_to_the_patch_it_lies_in(c, h, w, size, each):
+    size = min(size, h, w)
+    features = Patches(size, layout="NCHW", each_channel=each).fit(np.zeros((1, c, h, w)))
+    owner = np.reshape(features.owners, (c, h, w))
+    across = -(-w // size)
+    for k in range(c):
+        for y in range(h):
+            for x in range(w):
+                layer = k * features.grid[0] * features.grid[1] if each else 0
+                assert owner[k, y, x] == layer + (y // size) * across + x // size
+    mask = torch.rand(3, features.count) > 0.5
+    assert torch.equal(features.expand(mask).flatten(1), mask[:, list(features.owners)])
+    ones = features.gather(torch.ones(1, c, h, w))[0]
+    assert ones.tolist() == np.bincount(owner.ravel(), minlength=features.count).tolist()
+
+
+def test_bytes_are_shares_and_other_numbers_stay():
+    whole = np.full((1, 2, 2), 51, dtype=np.uint8)
+    assert Patches().fit(whole).encode(whole)[0, 0, 0, 0].item() == pytest.approx(0.2)
+    assert Patches().fit(whole * 1.0).encode(whole * 1.0)[0, 0, 0, 0].item() == 51
+
+
+@pytest.mark.parametrize(
+    ("shape", "layout"),
+    [((2, 3, 8, 9), "NCHW"), ((2, 8, 9, 3), "NHWC"), ((2, 8, 9), "NHW"), ((2, 1, 8, 9), "NCHW"), ((2, 8, 9, 4), "NHWC")],
+)
+def test_the_layout_is_read_off_the_shape(shape, layout):
+    fitted = Patches(2).fit(np.zeros(shape))
+    assert fitted.layout == layout
+    assert fitted.shape[1:] == (8, 9)
+
+
+def test_tensors_are_images_too():
+    assert Patches(2).fit(torch.zeros(2, 3, 8, 9)).grid == (4, 5)
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (lambda: Patches().fit(np.zeros((2, 3, 9, 3))), "either axis could be the channels"),
+        (lambda: Patches().fit(np.zeros((2, 8, 9, 7))), "no axis looks like the channels"),
+        (lambda: Patches(layout="NHW").fit(np.zeros((2, 3, 8, 9))), "has 3 axes"),
+        (lambda: Patches(layout="WHC").fit(np.zeros((2, 3, 8, 9))), "choose one of: NCHW, NHW, NHWC"),
+        (lambda: Patches(9).fit(np.zeros((2, 8, 9))), "larger than the images of 8 x 9"),
+        (lambda: Patches(0).fit(np.zeros((2, 8, 9))), "whole number of pixels from 1"),
+        (lambda: Patches((2, 2, 2)).fit(np.zeros((2, 8, 9))), "whole number of pixels from 1"),
+        (lambda: Patches().fit(np.zeros((8, 9))), "one image is X[None]"),
+        (lambda: Patches().fit(np.zeros((0, 8, 9))), "none of them 0"),
+        (lambda: Patches().fit(np.full((2, 8, 9), np.nan)), "NaN or infinity"),
+        (lambda: Patches().fit(np.full((2, 8, 9), "a")), "numbers are needed"),
+        (lambda: Patches().fit(np.zeros((2, 8, 9))).encode(np.zeros((2, 9, 8))), "the fit was of images (n, 8, 9), NHW"),
+    ],
+)
+def test_what_cannot_be_cut_is_refused(make, told):
+    with pytest.raises(ValueError, match=told.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
+        make()
+
+
+def test_a_frame_is_no_image():
+    with pytest.raises(TypeError, match="is a DataFrame"):
+        Patches().fit(pd.DataFrame({"a": [1.0]}))
