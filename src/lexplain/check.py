@@ -1164,3 +1164,36 @@ def same_images(given: Sequence[int], shape: Sequence[int], layout: str | None) 
         raise ValueError(
             f"X has shape {tuple(given)}, but the fit was of images (n, {', '.join(map(str, needed))}), {layout}; pass such images"
         )
+
+
+def not_fetched(path: Path, address: str, failed: Exception) -> FileNotFoundError:
+    """What to say where a file could not be fetched: in one line, which file goes where."""
+    why = str(failed).strip().split("\n")[0][:200] or type(failed).__name__
+    return FileNotFoundError(
+        f"no file at {path}, and {address} could not be fetched ({why}); put that file there by hand, "
+        "or set LEXPLAIN_DATA to the folder that your data sets lie in"
+    )
+
+
+def understood(good: bool, file: str, why: str) -> None:
+    """Refuse a file whose content is not of the form it should have."""
+    if not good:
+        raise ValueError(f"{file} is not understood: {why}; put the file there that the data set was made of")
+
+
+def rows_and_seed(rows: int | None, seed: int) -> None:
+    """Refuse numbers of rows and seeds that no data set has."""
+    draw_fits(FEWEST_ROWS if rows is None else rows, seed, 0, 0.0)
+
+
+def rows_there(name: str, rows: int | None, there: int) -> int:
+    """Return how many of a data set's rows to train on; refuse more than there are."""
+    if rows is not None and rows > there:
+        raise ValueError(f"rows={rows:,}, but {name} has {there:,} to train on; ask for at most so many")
+    return there if rows is None else rows
+
+
+def no_table(ending: str, name: str, shape: Sequence[int]) -> None:
+    """Refuse to write images as a table."""
+    if ending == ".csv" and len(shape) > 2:
+        raise ValueError(f"{name} holds images of shape {tuple(shape[1:])}, which are no table; write an .npz file")

@@ -1,16 +1,24 @@
-"""Tables whose files may be absent: the real ones where they are there, and made ones of the same format everywhere."""
+"""Data sets whose files may be absent: the real ones where they are there, and made ones of the same format everywhere."""
 
-import gzip
-import hashlib
-from dataclasses import replace
-
+import made_images as made_images_
 import numpy as np
+import pooch
 import pytest
+from made_images import put
 
-from lexplain.data import DATASETS, load_data
-from lexplain.data.cache import File
+from lexplain.data import load_data
 
 ROWS = 120
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch):
+    """Let every download fail at once, as on a machine without a network."""
+
+    def refuse(self, url, output_file, pooch, check_only=False):
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", refuse)
 
 
 @pytest.fixture
@@ -86,15 +94,20 @@ DATASETS_COLUMNS = {
 
 @pytest.fixture
 def made_tables(tmp_path, monkeypatch):
-    """Let every table read a made file of its format from a cache of its own, known by its checksum; returns the contents."""
+    """Let every table read a made file of its format; returns the contents."""
     made = made_files()
-    for path, text in made.items():
-        place = tmp_path / "cache" / f"{path}.gz"
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(gzip.compress(text.encode()))
-    monkeypatch.setenv("LEXPLAIN_DATA", str(tmp_path / "cache"))
-    for name, source in DATASETS.items():
-        if getattr(source, "files", ()):
-            files = tuple(File(f.path, hashlib.sha256(made[f.path].encode()).hexdigest(), f.origin) for f in source.files)
-            monkeypatch.setitem(DATASETS, name, replace(source, files=files))
+    put({path: text.encode() for path, text in made.items()}, tmp_path / "cache", monkeypatch)
     return made
+
+
+@pytest.fixture(scope="session")
+def image_files():
+    """The content of each file of images, by its path."""
+    return made_images_.image_files()
+
+
+@pytest.fixture
+def made_images(image_files, tmp_path, monkeypatch):
+    """Let every set of images read made files of its format."""
+    put(image_files, tmp_path / "cache", monkeypatch)
+    return image_files

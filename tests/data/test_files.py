@@ -267,8 +267,8 @@ def test_explanation_as_csv():
     assert explanation_as_csv(Explanation(scores, mask, ("a", "b"), data)).splitlines()[2].startswith("v,")
 
 
-@pytest.mark.parametrize("name", DATASETS)
-def test_facts_of_every_data_set(name, loaded):
+@pytest.mark.parametrize("name", [name for name, source in DATASETS.items() if "pixels" not in str(source.columns)])
+def test_facts_of_every_table(name, loaded):
     told = facts(loaded(name))
     assert {"rows", "columns"} <= set(told)
     assert ("classes" in told) == (name != "california_housing") != ("values" in told)

@@ -4,17 +4,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexplain.data import DATASETS, describe, load, load_data
+from lexplain.data import DATASETS, Faces, Images, describe, load, load_data
 
 
 def parts_of(data):
     return data.train, data.validation, data.test
 
 
-TABLES = [name for name, source in DATASETS.items() if not source.truth_sizes]
+IMAGES = [name for name, source in DATASETS.items() if isinstance(source, (Images, Faces))]  # their promises: test_images.py
+COLUMNS = [name for name in DATASETS if name not in IMAGES]
+TABLES = [name for name in COLUMNS if not DATASETS[name].truth_sizes]
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_data_set_keeps_its_promises(name, loaded):
     data = loaded(name, seed=3)
     assert data.name == name
@@ -30,14 +32,14 @@ def test_data_set_keeps_its_promises(name, loaded):
     assert data.frame(data.test).columns.tolist() == list(data.names)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_no_row_is_in_two_parts(name, loaded):
     parts = parts_of(loaded(name))
     rows = [row for part in parts for row in (part.x.index if name in TABLES else map(bytes, part.x))]
     assert len(set(rows)) == len(rows)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_the_seed_decides(name, loaded):
     one, same, other = loaded(name, seed=1), loaded(name, seed=1), loaded(name, seed=2)
     for a, b, c in zip(parts_of(one), parts_of(same), parts_of(other), strict=True):
@@ -47,7 +49,7 @@ def test_the_seed_decides(name, loaded):
         assert not np.array_equal(a.y, c.y)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", COLUMNS)
 def test_description_agrees_with_the_data(name, loaded):
     data, told = loaded(name), describe().set_index("name").loc[name]
     sizes = [] if data.train.truth is None else sorted(set(data.train.truth.sum(1).tolist()))
@@ -60,7 +62,10 @@ def test_description_agrees_with_the_data(name, loaded):
 
 def test_menu():
     made = ["s1", "s2", "s3", "a", "b", "c", "xor", "orange_skin", "nonlinear_additive", "switch"]
-    assert list(DATASETS) == [*made, "breast_cancer", "adult", "bank", "credit_default", "german", "california_housing"]
+    tables = ["breast_cancer", "adult", "bank", "credit_default", "german", "california_housing"]
+    images = ["mnist", "fashion", "mnist38", "digits", "sp_mnist", "sp_fashion", "sp_digits", "chest_xray", "cats_dogs", "faces"]
+    assert list(DATASETS) == [*made, *tables, *images]
+    assert images == IMAGES
     assert describe()["name"].tolist() == list(DATASETS)
     assert {name: source.control_flow for name, source in DATASETS.items() if source.control_flow} == {
         "s1": 10,
@@ -93,6 +98,8 @@ def test_options_reach_the_data_set():
         ("breast_cancer", {"correlation": 0.5}, "'correlation' is no option of breast_cancer"),
         ("breast_cancer", {"target": "values"}, "'target' is no option of breast_cancer"),
         ("breast_cancer", {"target": "classes"}, "'target' is no option of breast_cancer"),
+        ("digits", {"noise_columns": 1}, "'noise_columns' is no option of digits; choose one of: rows, seed"),
+        ("faces", {"target": "values"}, "'target' is no option of faces; choose one of: box_height, box_width, rows, seed"),
     ],
 )
 def test_refusals(name, options, told):

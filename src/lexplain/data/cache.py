@@ -1,4 +1,4 @@
-"""One folder for the files of data sets: where they lie, and whether they hold what they should."""
+"""One folder for the files of data sets: where they lie, whether they hold what they should, and the one downloader."""
 
 from __future__ import annotations
 
@@ -22,17 +22,37 @@ def folder() -> Path:
 
 
 @dataclass(frozen=True)
+class Download:
+    """A file on the web that is compressed with gzip: its address, and what it must be."""
+
+    address: str
+    sha256: str  # of the compressed file, as it comes
+
+    def fetch(self, path: Path) -> None:
+        """Put it at `path`, whole and as published, or leave nothing there and say what to do by hand."""
+        import pooch
+
+        try:  # pooch writes under a temporary name, compares, then renames
+            pooch.retrieve(self.address, f"sha256:{self.sha256}", fname=path.name, path=path.parent)
+        except (OSError, ValueError) as failed:  # no network, no such page, no room, no right to write, or another file
+            raise check.not_fetched(path, self.address, failed) from None
+
+
+@dataclass(frozen=True)
 class File:
     """A file of a data set, told by what it holds, as it was published or compressed with gzip."""
 
     path: str  # in the folder; compressed, its name ends in .gz
     sha256: str  # of its content, so that it does not matter who compressed it
     origin: str  # where it is published
+    download: Download | None = None  # where it is fetched from when it is missing; None: somebody must put it there
 
     def read(self) -> bytes:
         """The content, which is refused if it is not the expected one."""
         plain = folder() / self.path
         packed = plain.with_name(plain.name + ".gz")
+        if self.download is not None and not packed.is_file() and not plain.is_file():
+            self.download.fetch(packed)
         content = _unpacked(packed) if packed.is_file() else check.data_file_there(plain, self.origin).read_bytes()
         check.same_content(packed if packed.is_file() else plain, hashlib.sha256(content).hexdigest(), self.sha256, self.origin)
         return content

@@ -31,7 +31,7 @@ TARGET_NAMES = ("y", "label", "target", "class")  # what a target column is call
 class Rows:
     """Rows to fit, to explain or to audit, wherever they came from."""
 
-    x: pd.DataFrame | np.ndarray  # (n, d); a DataFrame where the columns have names
+    x: pd.DataFrame | np.ndarray  # (n, d), a DataFrame where the columns have names; or images (n, c, h, w)
     y: np.ndarray | None  # (n,) labels or values, or (n, c) probabilities
     names: tuple[str, ...]  # d
     left_out: tuple[str, ...] = ()  # columns of the file that are neither features nor target
@@ -54,7 +54,7 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
             raise ValueError(f"{source} is a built-in data set with a target of its own; --label and --outputs are for files")
         data = load_data(source)
         rows = getattr(data, part)
-        return Rows(data.frame(rows), rows.y, data.names, truth=rows.truth, control_flow=data.control_flow)
+        return Rows(rows.x if rows.x.ndim > 2 else data.frame(rows), rows.y, data.names, truth=rows.truth, control_flow=data.control_flow)
     if Path(source).suffix.lower() not in ENDINGS:
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
@@ -181,12 +181,13 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
     """A part of a data set as the content of a file: its columns and y as .csv, or with the truth and the probabilities as .npz."""
     rows = getattr(data, check.one_of(part, ["train", "validation", "test"], "part"))
+    check.no_table(ending, data.name, rows.x.shape)
     if ending == ".csv":
         frame = data.frame(rows)
         targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
         frame = frame.assign(**targets)
         return frame.to_csv(index=False).encode()
-    x = check.writes_numbers(data.frame(rows), data.name)
+    x = rows.x if rows.x.ndim > 2 else check.writes_numbers(data.frame(rows), data.name)
     known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
@@ -203,18 +204,11 @@ def explanation_as_csv(explanation: Explanation) -> str:
 def facts(data: Dataset) -> dict[str, str]:
     """What there is to know of a data set, in words."""
     train, test = data.train, data.test
-    many = len(data.names)
-    told = {
-        "rows": ", ".join(f"{part} {len(getattr(data, part)):,}" for part in ("train", "validation", "test")),
-        "columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}",
-    }
-    frame = data.frame(train)
-    categories = {str(name): frame[name].nunique() for name in frame.columns if check.holds_categories(frame[name].dtype)}
-    if categories:
-        told["categories"] = ", ".join(f"{name} ({n})" for name, n in categories.items())
+    told = {"rows": ", ".join(f"{part} {len(getattr(data, part)):,}" for part in ("train", "validation", "test")), **_columns(data)}
     if train.truth is not None:
         sizes, counts = np.unique(train.truth.sum(1), return_counts=True)
-        told["true features"] = ", ".join(f"{k} ({n / len(train):.0%} of the rows)" for k, n in zip(sizes, counts, strict=True))
+        each = ", ".join(f"{k} ({n / len(train):.0%} of the rows)" for k, n in zip(sizes, counts, strict=True))
+        told["true features"] = each if len(sizes) <= 12 else f"from {sizes[0]} to {sizes[-1]}, {train.truth.sum(1).mean():.3g} on average"
     if data.control_flow is not None:
         told["control flow"] = f"{data.names[data.control_flow]}, which only decides which others matter"
     if train.y.ndim == 1 and train.y.dtype.kind in "iub":
@@ -224,6 +218,21 @@ def facts(data: Dataset) -> dict[str, str]:
         told["values"] = f"from {train.y.min():.3g} to {train.y.max():.3g}, {train.y.mean():.3g} on average"
     if test.probabilities is not None:
         told["best accuracy"] = f"{test.probabilities.max(1).mean():.1%}, what a model that knows the true probabilities reaches"
+    return told
+
+
+def _columns(data: Dataset) -> dict[str, str]:
+    """The columns of a table and their categories, or the size of an image and of its features, in words."""
+    if data.train.x.ndim > 2:
+        channels, height, width = data.train.x.shape[1:]
+        grid = " x ".join(map(str, data.features.fit(data.train.x[:1]).grid))
+        return {"pixels": f"{height} x {width}, {'grey' if channels == 1 else 'in colour'}", "features": f"{grid} patches of pixels"}
+    many = len(data.names)
+    told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
+    frame = data.frame(data.train)
+    categories = {str(name): frame[name].nunique() for name in frame.columns if check.holds_categories(frame[name].dtype)}
+    if categories:
+        told["categories"] = ", ".join(f"{name} ({n})" for name, n in categories.items())
     return told
 
 

@@ -10,6 +10,10 @@ import pandas as pd
 from lexplain import check
 from lexplain.core import Dataset
 
+from .faces import faces
+from .images import IMAGES
+from .panels import PANELS
+from .photographs import PHOTOGRAPHS
 from .synthetic import L2X, SWITCHING
 from .tabular import TABLES
 
@@ -26,12 +30,12 @@ class Source(Protocol):
         """What it is, in one sentence."""
 
     @property
-    def columns(self) -> int:
-        """How many columns it has, without added noise."""
+    def columns(self) -> int | str:
+        """How many columns it has, without added noise, or how large its images are, such as "28 x 56 pixels"."""
 
     @property
-    def truth_sizes(self) -> tuple[int, ...]:
-        """How many features really decide, one number or a few; none where nobody knows."""
+    def truth_sizes(self) -> tuple[int | str, ...]:
+        """How many features really decide, one number or a few, or which they are in words; none where nobody knows."""
 
     @property
     def control_flow(self) -> int | None:
@@ -41,7 +45,7 @@ class Source(Protocol):
         """Make it; each data set names its own options."""
 
 
-SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES)
+SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces)
 DATASETS: dict[str, Source] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
 
 
@@ -58,7 +62,8 @@ def load_data(
 
     Args:
         name: One of `DATASETS`; `describe()` says what they are.
-        rows: How many rows to train on; as many are for testing and a tenth for validation. None: 10,000.
+        rows: How many rows to train on. None: 10,000 of a made data set, where as many are for testing and a tenth for validation, and
+            all images of the others, of which fewer can be had. Tables come whole.
         seed: The same seed gives the same rows and the same split.
         noise_columns: How many standard normal columns to append that decide nothing.
         correlation: ρ of the Toeplitz matrix ρ^|i-j| that all columns are correlated by, in [0, 1).
@@ -79,7 +84,7 @@ def load_data(
 
 
 def describe() -> pd.DataFrame:
-    """One row a data set: what it is, how many columns it has, how many of them really decide, and which only chooses the others."""
+    """One row a data set: what it is, how many columns or pixels it has, how many features decide, and which only chooses the others."""
     return pd.DataFrame(
         {
             "name": source.name,

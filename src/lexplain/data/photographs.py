@@ -1,0 +1,157 @@
+"""Photographs in one zip file a data set, with a labels.csv: read by name, never unpacked to disk."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zlib
+from dataclasses import dataclass
+from functools import partial
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+from PIL import Image, UnidentifiedImageError
+
+from lexplain import check
+
+from .cache import File
+from .images import Images, Pictures
+
+MOST_BYTES = 1 << 22  # of one file in an archive, unpacked
+
+
+@dataclass(frozen=True)
+class Album:
+    """The photographs of an archive, decoded when they are asked for, and what its labels.csv says of each."""
+
+    archive: ZipFile
+    said: dict[str, list[str]]  # column -> n cells
+    file: str  # the archive's name, for refusals
+    side: int
+    mode: str
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """Of all photographs, as of an array."""
+        return len(self.said["file"]), len(self.mode), self.side, self.side  # a mode has one letter a channel
+
+    def __getitem__(self, index: np.ndarray) -> np.ndarray:
+        """Some photographs (n, channels, side, side) of uint8."""
+        x = np.empty((len(index), self.side, self.side, len(self.mode)), dtype=np.uint8)
+        for row, at in zip(x, index, strict=True):
+            name = self.said["file"][at]
+            row[:] = _decoded(_member(self.archive, name, self.file), f"{self.file}: {name}", self.side, self.mode).reshape(row.shape)
+        return x.transpose(0, 3, 1, 2)
+
+    def labels(self, column: str) -> np.ndarray:
+        """A column of 0 and 1, as (n,) of int64."""
+        odd = sorted(set(self.said[column]) - {"0", "1"})
+        check.understood(not odd, self.file, f"labels.csv has {odd[:3]} in its column {column!r}, where 0 or 1 is needed")
+        return np.array(self.said[column]).astype(np.int64)
+
+    @property
+    def test(self) -> np.ndarray:
+        """Which photographs are for testing (n,)."""
+        odd = sorted(set(self.said["split"]) - {"train", "test"})
+        check.understood(not odd, self.file, f"labels.csv has {odd[:3]} in its column 'split', where train or test is needed")
+        return np.array([word == "test" for word in self.said["split"]])
+
+
+def album(file: File, *columns: str, side: int, mode: str) -> Album:
+    """Open an archive of photographs.
+
+    Args:
+        file: The archive.
+        columns: What labels.csv must say beside `file` and `split`.
+        side: Of each photograph, both ways, in pixels.
+        mode: Pillow's: L for grey, RGB for colour.
+    """
+    try:
+        archive = ZipFile(io.BytesIO(file.read()))
+    except BadZipFile as broken:
+        raise ValueError(f"{file.path} is no zip file, or damaged ({broken}); put it there anew") from None
+    return Album(archive, _table(_member(archive, "labels.csv", file.path), ("file", "split", *columns), file.path), file.path, side, mode)
+
+
+def _member(archive: ZipFile, name: str, path: str) -> bytes:
+    there = archive.NameToInfo.get(name)
+    check.understood(there is not None, path, f"it has no file named {name}")
+    assert there is not None
+    check.understood(there.file_size <= MOST_BYTES, path, f"{name} unpacks to {there.file_size:,} bytes, more than {MOST_BYTES:,}")
+    try:
+        return archive.read(there)
+    except (BadZipFile, zlib.error, EOFError) as broken:
+        raise ValueError(f"{path} is damaged ({broken}); put it there anew") from None
+
+
+def _table(content: bytes, needed: tuple[str, ...], path: str) -> dict[str, list[str]]:
+    try:
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8"))))
+    except UnicodeDecodeError:
+        rows = []
+    header = rows[0] if rows else []
+    missing = [name for name in needed if name not in header]
+    check.understood(not missing, path, f"labels.csv lacks the columns {missing}")
+    check.understood(
+        len(rows) > 1 and all(len(row) == len(header) for row in rows), path, "labels.csv has no rows, or rows of other lengths"
+    )
+    columns = list(zip(*rows[1:], strict=True))
+    return {name: list(columns[header.index(name)]) for name in needed}
+
+
+def _decoded(content: bytes, name: str, side: int, mode: str) -> np.ndarray:
+    try:
+        with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:  # reads the header alone, so that size is known before pixels
+            check.understood(image.size == (side, side), name, f"the image is {image.width} x {image.height}, not {side} x {side}")
+            return np.asarray(image.convert(mode))
+    except (UnidentifiedImageError, OSError) as broken:
+        raise ValueError(f"{name} is no JPEG image, or damaged ({str(broken)[:100]}); put the file there anew") from None
+
+
+def labelled(files: tuple[File, ...], _: np.random.Generator, *, side: int, mode: str) -> Pictures:
+    """The photographs of an archive with the column `label`."""
+    found = album(files[0], "label", side=side, mode=mode)
+    return Pictures(found, found.labels("label"), found.test)
+
+
+chest_xray = Images(
+    "chest_xray",
+    "Whether an X-ray of a child's chest is normal (class 0) or shows pneumonia (class 1).",
+    (128, 128),
+    partial(labelled, side=128, mode="L"),
+    (
+        File(
+            "chest_xray/chest_xray_128.zip",
+            "860956d41f3046e7831b0b3343f94af33e72ebcc50a031802a89752c0ff6c7f9",
+            "https://data.mendeley.com/datasets/rscbjbr9sj (the file here holds its train and test images at 128 x 128, and labels.csv)",
+        ),
+    ),
+    8,
+)
+"""5,216 X-rays and 624 for testing, squeezed into squares; features are squares of 8 x 8 pixels, a grid of 16 x 16.
+
+Reference:
+    Kermany et al., "Identifying Medical Diagnoses and Treatable Diseases by Image-Based Deep Learning", 2018 (CC BY 4.0).
+"""
+
+cats_dogs = Images(
+    "cats_dogs",
+    "Whether a photograph shows a cat (class 0) or a dog (class 1).",
+    (96, 96),
+    partial(labelled, side=96, mode="RGB"),
+    (
+        File(
+            "cats_dogs/cats_dogs_96.zip",
+            "f18dacfd13a83edee4ab794a27e031d95d175c918997ada6a2b0d9a618caed51",
+            "https://www.kaggle.com/c/dogs-vs-cats (the file here holds centre squares of 4,000 images at 96 x 96, and labels.csv)",
+        ),
+    ),
+    8,
+)
+"""2,000 photographs and 2,000 for testing, in colour; features are squares of 8 x 8 pixels, a grid of 12 x 12. No licence is stated.
+
+Reference:
+    Elson, Douceur, Howell and Saul, "Asirra: A CAPTCHA that Exploits Interest-Aligned Manual Image Categorization", 2007.
+"""
+
+PHOTOGRAPHS = (chest_xray, cats_dogs)
