@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lexplain.core import seeded
 from lexplain.imputers import (
+    VAEAC,
     Constant,
     Gaussian,
     GaussianMixture,
@@ -38,16 +39,20 @@ IMPUTERS = {  # name: how to build one for rows of 5 columns
     "k-means rows": lambda: once(KMeansRows.fit, ROWS, components=3),
     "logistic mixture": lambda: once(LogisticMixture.fit, ROWS.sigmoid(), components=3, steps=20),
     "logistic means": lambda: once(LogisticMeans.fit, ROWS.sigmoid(), components=3, steps=20),
+    "autoencoder": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50),
+    "autoencoder with logistic noise": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50, logistic=True),
+    "autoencoder without noise": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50, noise=False),
 }
 CHOOSERS = (GaussianMixture, MixtureMeans, MixtureRows, KMeansRows, LogisticMixture, LogisticMeans)  # of a component, as it is visible
 
 
 def once(fit, rows, **settings):
     """A copy of what a fit gave: one that learns by steps learns once for all tests."""
-    if fit not in FITTED:
+    key = fit, *settings
+    if key not in FITTED:
         with seeded(0):
-            FITTED[fit] = fit(rows.clone(), **settings)
-    return copy.deepcopy(FITTED[fit])
+            FITTED[key] = fit(rows.clone(), **settings)
+    return copy.deepcopy(FITTED[key])
 
 
 FITTED = {}
@@ -185,6 +190,7 @@ OF_IMAGES = {
     "k-means rows": lambda: KMeansRows.fit(IMAGES, components=3),
     "logistic mixture": lambda: LogisticMixture.fit(IMAGES, components=3, steps=3),
     "logistic means": lambda: LogisticMeans.fit(IMAGES, components=3, steps=3),
+    "autoencoder": lambda: VAEAC.fit(IMAGES, latent=3, width=4, steps=3),
 }
 
 

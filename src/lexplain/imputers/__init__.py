@@ -13,8 +13,10 @@ from .kmeans import KMeansRows
 from .logistics import LogisticMeans, LogisticMixture
 from .marginal import Marginal
 from .mixture import GaussianMixture, MixtureMeans, MixtureRows
+from .vaeac import VAEAC
 
 __all__ = [
+    "VAEAC",
     "Constant",
     "Gaussian",
     "GaussianMixture",
