@@ -22,7 +22,7 @@ def draw(n):
 @pytest.fixture(scope="module", params=[False, True], ids=["normal", "logistic"])
 def learned(request):
     with seeded(0):
-        return VAEAC.fit(draw(3000), latent=4, width=32, steps=300, batch=128, learning_rate=5e-3, logistic=request.param)
+        return VAEAC.fit(draw(3000), latent=4, width=32, steps=200, batch=128, learning_rate=2e-2, logistic=request.param)
 
 
 def conditional(x):
@@ -37,7 +37,7 @@ def test_what_it_puts_follows_what_is_visible(learned):
     mean, covariance = conditional(x)
     missed = (draws.mean(0) - mean)[:, 0].square().mean() - draws[:, :, 0].var(0).mean() / 40  # less the draws' own error
     assert missed < 0.15 * (MEAN[1] - mean[:, 0]).square().mean()
-    assert 0.5 * covariance[0, 0] < draws[:, :, 0].var(0).mean() < 2 * covariance[0, 0]
+    assert 0.7 * covariance[0, 0] < draws[:, :, 0].var(0).mean() < 1.6 * covariance[0, 0]
 
 
 def test_the_bound_lies_below_the_truth_and_not_far(learned):
@@ -47,7 +47,7 @@ def test_the_bound_lies_below_the_truth_and_not_far(learned):
     truth = MultivariateNormal(mean, covariance).log_prob(x[:, OFF]).mean()
     marginal = Normal(MEAN[OFF], SCALE[OFF]).log_prob(x[:, OFF]).sum(1).mean()
     assert marginal < bound < truth
-    assert bound > truth - 0.35
+    assert bound > truth - 0.4
 
 
 def test_the_bound_is_the_log_density_less_the_distance_of_the_latents():
@@ -88,11 +88,11 @@ def test_rows_of_any_shape(shape):
 def test_images_are_filled_from_their_other_half():
     # Every image is one shade of grey: what is visible tells the rest.
     x = torch.rand(500, 1, 1, 1).expand(-1, 1, 8, 8) + 0.02 * torch.randn(500, 1, 8, 8)
-    imputer = VAEAC.fit(x, latent=2, width=8, steps=120, batch=32, learning_rate=1e-2, block=4)
+    imputer = VAEAC.fit(x, latent=2, width=8, steps=80, batch=24, learning_rate=1e-2, block=4)
     mask = torch.zeros(500, 1, 8, 8).bool()
     mask[..., :4] = True
     missed = (imputer(x, mask) - x)[..., 4:].square().mean()
-    assert missed < 0.25 * x.var()
+    assert missed < 0.6 * x.var()  # the mean misses by 1, a draw of the marginal law by 2
 
 
 def test_the_seed_decides_and_nothing_is_left_to_train():
