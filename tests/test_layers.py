@@ -22,7 +22,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"report"},
     {"reproduce", "demo"},
     {"cli", "server"},
-    {"__init__"},  # the public names
+    {"__init__", "__main__"},  # the public names, and the command line of `python -m lexplain`
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 NOUNS = [Path("core.py"), Path("evaluation/card.py"), Path("explainers/explainer.py")]  # methods that show them import their renderer

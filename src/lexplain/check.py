@@ -1197,3 +1197,11 @@ def no_table(ending: str, name: str, shape: Sequence[int]) -> None:
     """Refuse to write images as a table."""
     if ending == ".csv" and len(shape) > 2:
         raise ValueError(f"{name} holds images of shape {tuple(shape[1:])}, which are no table; write an .npz file")
+
+
+def unit_values(x: Tensor) -> Tensor:
+    """Refuse rows that an imputer for images of [0, 1] cannot learn from."""
+    low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
+    if not (low >= 0 and high <= 1):
+        raise ValueError(f"rows from {low:.4g} to {high:.4g} do not lie in [0, 1], which this imputer needs; divide pixels by 255")
+    return x

@@ -15,7 +15,19 @@ from torch import nn
 
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
-from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
+from lexplain.imputers import (
+    VAEAC,
+    Constant,
+    Gaussian,
+    GaussianMixture,
+    IndependentGaussian,
+    KMeansRows,
+    LogisticMeans,
+    LogisticMixture,
+    Marginal,
+    MixtureMeans,
+    MixtureRows,
+)
 from lexplain.methods import METHODS, l2x, realx
 from lexplain.predictors import Outputs, Trained, mlp
 from lexplain.selectors import MLP
@@ -153,6 +165,28 @@ def test_every_imputer(method, imputer, tmp_path):
     # The explainer can be fitted anew with the same kind of imputer.
     assert isinstance(again.imputer, type(explainer.method_.imputer))
     assert all(torch.equal(value, explainer.method_.imputer.state_dict()[name]) for name, value in again.imputer.state_dict().items())
+
+
+ENCODED = torch.tensor((X - X.mean(0)) / X.std(0), dtype=torch.float32)
+LEARNED = {
+    "gaussian mixture": lambda: GaussianMixture.fit(ENCODED, components=3),
+    "mixture means": lambda: MixtureMeans.fit(ENCODED, components=3),
+    "mixture rows": lambda: MixtureRows.fit(ENCODED, components=3),
+    "k-means rows": lambda: KMeansRows.fit(ENCODED, components=3),
+    "logistic mixture": lambda: LogisticMixture.fit(ENCODED.sigmoid(), components=3, steps=2),
+    "logistic means": lambda: LogisticMeans.fit(ENCODED.sigmoid(), components=3, steps=2),
+    "autoencoder": lambda: VAEAC.fit(ENCODED, latent=3, width=5, steps=2, logistic=True, noise=False),
+}
+
+
+@pytest.mark.parametrize("name", LEARNED)
+def test_imputers_that_learn(name, tmp_path):
+    explainer = quick("lex", imputer=LEARNED[name]()).fit(X, Y)
+    explainer.save(tmp_path / "model.lex")
+    again = Explainer.load(tmp_path / "model.lex")
+    same(explainer, again)
+    assert getattr(again.imputer, "settings", None) == getattr(explainer.method_.imputer, "settings", None)
+    assert not list(explainer.method_.imputer.parameters()) or not next(again.imputer.parameters()).requires_grad
 
 
 @pytest.mark.parametrize("groups", [{"body": ["height", "weight"]}, {"body": [np.int64(1), 2]}])
@@ -361,6 +395,7 @@ BAD_RECORDS = {
     "an imputer that runs code": (set_in("imputer", value="exec"), "'exec' is no imputer; choose one of: Constant"),
     "an imputer of another kind": (set_in("imputer", value="fill"), "'fill' is no imputer"),
     "an imputer of other tensors": (set_in("imputer", value="Marginal"), "damaged.*imputer.background"),
+    "settings that an imputer has not": (set_in("imputer_settings", value={"evil": 1}), "damaged.*evil"),
     "a method that is no method": (set_in("method", value="eval"), "'eval' is no method; choose one of: basex"),
     "a parameter that is none": (set_in("parameters", "evil", value=1), "damaged.*evil"),
     "no features": (lambda record: record.pop("features"), "damaged.*features"),

@@ -1,12 +1,26 @@
 """What every imputer promises. A new imputer is one more line in IMPUTERS."""
 
+import copy
+
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexplain.core import seeded
-from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
+from lexplain.imputers import (
+    VAEAC,
+    Constant,
+    Gaussian,
+    GaussianMixture,
+    IndependentGaussian,
+    KMeansRows,
+    LogisticMeans,
+    LogisticMixture,
+    Marginal,
+    MixtureMeans,
+    MixtureRows,
+)
 
 COUNT = 5
 # Columns that lean on each other, and one that is always 0.
@@ -19,7 +33,29 @@ IMPUTERS = {  # name: how to build one for rows of 5 columns
     "independent gaussian": lambda: IndependentGaussian.fit(ROWS.clone()),
     "gaussian": lambda: Gaussian.fit(ROWS.clone()),
     "marginal": lambda: Marginal.fit(ROWS.clone()),
+    "gaussian mixture": lambda: once(GaussianMixture.fit, ROWS, components=3),
+    "mixture means": lambda: once(MixtureMeans.fit, ROWS, components=3),
+    "mixture rows": lambda: once(MixtureRows.fit, ROWS, components=3),
+    "k-means rows": lambda: once(KMeansRows.fit, ROWS, components=3),
+    "logistic mixture": lambda: once(LogisticMixture.fit, ROWS.sigmoid(), components=3, steps=20),
+    "logistic means": lambda: once(LogisticMeans.fit, ROWS.sigmoid(), components=3, steps=20),
+    "autoencoder": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50),
+    "autoencoder with logistic noise": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50, logistic=True),
+    "autoencoder without noise": lambda: once(VAEAC.fit, ROWS, latent=3, width=16, steps=50, noise=False),
 }
+CHOOSERS = (GaussianMixture, MixtureMeans, MixtureRows, KMeansRows, LogisticMixture, LogisticMeans)  # of a component, as it is visible
+
+
+def once(fit, rows, **settings):
+    """A copy of what a fit gave: one that learns by steps learns once for all tests."""
+    key = fit, *settings
+    if key not in FITTED:
+        with seeded(0):
+            FITTED[key] = fit(rows.clone(), **settings)
+    return copy.deepcopy(FITTED[key])
+
+
+FITTED = {}
 
 
 def drawn(imputer, x, mask, seed=0):
@@ -77,7 +113,9 @@ def test_soft_masks_have_no_jumps(imputer):
     for level in (0.0, 0.25, 0.5, 0.75, 1.0):
         below, above = mask.clone(), mask.clone()
         below[:, 1], above[:, 1] = max(0.0, level - 1e-5), min(1.0, level + 1e-5)
-        assert torch.allclose(drawn(imputer, x, below), drawn(imputer, x, above), atol=5e-3), f"at {level}"
+        jumps = (drawn(imputer, x, below) - drawn(imputer, x, above)).abs().amax(1) > 5e-3
+        # One component overtakes another at a point: few rows lie within a step of it, and what is between such points is smooth.
+        assert jumps.sum() <= (1 if isinstance(imputer, CHOOSERS) else 0), f"at {level}"
 
 
 def looks_at_what_is_visible(imputer):
@@ -141,12 +179,53 @@ def test_what_it_learned_survives_a_state_dict(name):
     assert torch.equal(drawn(fresh, x, mask), drawn(imputer, x, mask))
 
 
-def test_images_are_filled_too():
-    x, mask = torch.randn(4, 3, 6, 6), torch.rand(4, 3, 6, 6) < 0.5
-    for imputer in (Constant(0.5), IndependentGaussian(), Marginal(torch.randn(9, 3, 6, 6))):
-        filled = imputer(x, mask)
-        assert filled.shape == x.shape
-        assert torch.equal(filled[mask], x[mask])
+IMAGES = torch.rand(40, 1, 6, 7, generator=torch.Generator().manual_seed(0))
+OF_IMAGES = {
+    "constant": lambda: Constant(0.5),
+    "standard gaussian": lambda: IndependentGaussian(),
+    "marginal": lambda: Marginal.fit(IMAGES),
+    "gaussian mixture": lambda: GaussianMixture.fit(IMAGES, components=3, jitter=1 / 255),
+    "mixture means": lambda: MixtureMeans.fit(IMAGES, components=3),
+    "mixture rows": lambda: MixtureRows.fit(IMAGES, components=3),
+    "k-means rows": lambda: KMeansRows.fit(IMAGES, components=3),
+    "logistic mixture": lambda: LogisticMixture.fit(IMAGES, components=3, steps=3),
+    "logistic means": lambda: LogisticMeans.fit(IMAGES, components=3, steps=3),
+    "autoencoder": lambda: VAEAC.fit(IMAGES, latent=3, width=4, steps=3),
+}
+
+
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_images_are_filled_too(name):
+    imputer, mask = OF_IMAGES[name](), torch.rand(IMAGES.shape) < 0.5
+    filled = imputer(IMAGES.masked_fill(~mask, torch.nan), mask)
+    assert filled.shape == IMAGES.shape
+    assert filled.isfinite().all()
+    assert torch.equal(filled[mask], IMAGES[mask])
+    assert torch.allclose(imputer(IMAGES, torch.ones(IMAGES.shape)), IMAGES)
+    assert all(not part.requires_grad for part in imputer.parameters())
+
+
+@pytest.mark.parametrize("kind", ["rows", "images"])
+@pytest.mark.parametrize("soft", [False, True], ids=["hard", "soft"])
+@pytest.mark.parametrize("name", OF_IMAGES)
+def test_under_vmap_every_row_and_every_mask_meets_the_same_noise(name, soft, kind):
+    imputer, x = (IMPUTERS[name](), ROWS) if kind == "rows" else (OF_IMAGES[name](), IMAGES)
+    x, coins = x[:6], torch.rand(6, *x.shape[1:])
+    mask = coins if soft else coins < 0.5
+
+    def fill(row, shown):  # 3 imputations of one row
+        return imputer(row.expand(3, *row.shape), shown.expand(3, *shown.shape))
+
+    with seeded(0):
+        together = torch.vmap(fill, randomness="same")(x[[0, 1, 0]], mask[[0, 1, 0]])  # (3, 3, ...)
+    with seeded(0):
+        alone = torch.vmap(fill, randomness="same")(x[1:2], mask[1:2])
+    assert torch.equal(together[0], together[2])
+    assert torch.allclose(together[1], alone[0], atol=1e-5)
+    masks = torch.stack([mask, mask, ~mask if not soft else 1 - mask])
+    filled = torch.vmap(lambda shown: imputer(x, shown), randomness="same")(masks)  # (3, 6, ...)
+    assert torch.equal(filled[0], filled[1])
+    assert not torch.equal(filled[0], filled[2])
 
 
 def test_constant_puts_its_value():

@@ -54,6 +54,7 @@ def save(explainer: Explainer, path: Path) -> None:
             "state": explainer.features_.state(),
         },
         "imputer": imputer.__name__,
+        "imputer_settings": dict(getattr(method.imputer, "settings", {})) if ours else {},  # what its tensors do not tell
         "imputer_given": explainer.imputer is not None,
         "outputs": {"count": explainer.outputs_.count, "real": explainer.outputs_.real},
         "target": {"mean": explainer.target_mean_, "scale": explainer.target_scale_},
@@ -110,7 +111,9 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
 
 def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Tensor], fitted: Any, target: Target, ask: Any) -> Method:
     kind = getattr(imputers, check.one_of(record["imputer"], imputers.__all__, "imputer"))
-    imputer = kind(**{name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters})
+    settings = record.get("imputer_settings", {})
+    parts = {name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters if name not in settings}
+    imputer = kind(**parts, **settings)
     predictor: nn.Module | None = None
     if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
         predictor = BlackBox(_absent, target.outputs, decode=fitted.decode) if ask is None else frozen_predictor(ask, target, fitted)

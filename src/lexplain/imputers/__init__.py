@@ -9,6 +9,24 @@ from .as_fill import as_fill
 from .as_masker import as_masker
 from .constant import Constant
 from .gaussian import Gaussian, IndependentGaussian
+from .kmeans import KMeansRows
+from .logistics import LogisticMeans, LogisticMixture
 from .marginal import Marginal
+from .mixture import GaussianMixture, MixtureMeans, MixtureRows
+from .vaeac import VAEAC
 
-__all__ = ["Constant", "Gaussian", "IndependentGaussian", "Marginal", "as_fill", "as_masker"]
+__all__ = [
+    "VAEAC",
+    "Constant",
+    "Gaussian",
+    "GaussianMixture",
+    "IndependentGaussian",
+    "KMeansRows",
+    "LogisticMeans",
+    "LogisticMixture",
+    "Marginal",
+    "MixtureMeans",
+    "MixtureRows",
+    "as_fill",
+    "as_masker",
+]

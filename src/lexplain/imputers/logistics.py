@@ -1,0 +1,158 @@
+"""Mixtures of independent discretised logistic columns, for images of 256 levels in [0, 1]."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from sklearn.cluster import KMeans
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+from torch.utils.checkpoint import checkpoint
+
+from .. import check
+from .choose import FIT_ROWS, affordable, seed, some_rows
+from .mixture import Mixture
+
+HALF = 1 / 255  # half the width of a level, in [-1, 1]
+EDGE = 0.999  # beyond it lies the first or the last level
+NARROWEST = 1e-3  # scales, in [-1, 1]: a column that never varies would have none
+CHUNK = 2**22  # entries (rows x components x columns) in flight while it learns
+
+
+class _Logistics(Mixture):
+    """The components that the leaves of this file share: logistic columns, independent given the component."""
+
+    means: Tensor
+    scales: Tensor
+
+    def __init__(self, weights: Tensor, means: Tensor, scales: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("weights", weights.clone())  # its own: loading a file must not write into what it was made of
+        self.register_buffer("means", means.clone())
+        self.register_buffer("scales", scales.clone())
+
+    def log_likelihoods(self, x: Tensor, on: Tensor) -> Tensor:
+        """Sum of log-probabilities over what is visible, one component at a time: never (n, K, D)."""
+        means, scales = self.means.flatten(1), self.scales.flatten(1)
+        return torch.cat([log_likelihoods(x, on, *one) for one in zip(torch.split(means, 1), torch.split(scales, 1), strict=True)], 1)
+
+    def log_prob(self, x: Tensor) -> Tensor:
+        """Log-probabilities (n,) of whole rows (n, ...)."""
+        flat = x.flatten(1)
+        return (self.weights.log() + self.log_likelihoods(flat, torch.ones_like(flat))).logsumexp(1)
+
+
+def log_likelihoods(x: Tensor, on: Tensor, means: Tensor, scales: Tensor) -> Tensor:
+    """Log-probabilities (n, k) of the levels of rows (n, D) of [0, 1] under components (k, D) of [-1, 1], weighed by `on` (n, D)."""
+    x = (2 * x - 1).clamp(-1, 1)
+    last, first = x > EDGE, x < -EDGE  # the last level has no upper end, the first no lower end
+    gap, narrow = x[:, None] - means, 1 / scales  # (n, k, D)
+    # S(a) - S(b) = S(a) S(-b) (1 - exp(b - a)): no difference of numbers near each other, wherever the level lies.
+    upper = torch.where(last, 0.0, on)[:, None] * logsigmoid((gap + HALF) * narrow)
+    lower = torch.where(first, 0.0, on)[:, None] * logsigmoid((HALF - gap) * narrow)
+    inside = torch.where(first | last, 0.0, on) @ torch.log(-torch.expm1(-2 * HALF * narrow)).T
+    return (upper + lower).sum(2) + inside
+
+
+def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int, learning_rate: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights (K,), means and scales (K, ...) of [-1, 1]: from k-means, then by Adam on the exact log-likelihood."""
+    check.counts(components=components, rows=rows, batch=batch)
+    check.positive(learning_rate=learning_rate)
+    check.unit_values(x)
+    weights, means, scales = (part.to(x) for part in _start(x, components, rows))
+    logits, means, spread = weights.log().requires_grad_(), means.requires_grad_(), scales.log().requires_grad_()
+    optimiser = torch.optim.Adam([logits, means, spread], lr=learning_rate)
+    flat = x.detach().flatten(1)
+    chunk = max(1, CHUNK // (batch * flat.shape[1]))
+    with torch.enable_grad():
+        for _ in range(steps):
+            part = flat[torch.randint(len(flat), (batch,), device=x.device)]
+            on, pairs = torch.ones_like(part), zip(torch.split(means, chunk), torch.split(spread.exp(), chunk), strict=True)
+            # A chunk's entries are computed anew on the way back: what is kept is (n, K).
+            fits = torch.cat([checkpoint(log_likelihoods, part, on, *pair, use_reentrant=False) for pair in pairs], 1)
+            loss = -(logits.log_softmax(0) + fits).logsumexp(1).mean()
+            optimiser.zero_grad()
+            torch.autograd.backward(loss)
+            optimiser.step()
+            with torch.no_grad():
+                means.clamp_(-1, 1)
+                spread.clamp_(min=math.log(NARROWEST))
+    shape = (len(means), *x.shape[1:])
+    return logits.detach().softmax(0), means.detach().reshape(shape), spread.detach().exp().reshape(shape)
+
+
+def _start(x: Tensor, components: int, rows: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Weights (K,), means and scales (K, D) of the clusters that k-means finds."""
+    flat = 2 * some_rows(x, rows) - 1
+    found = KMeans(affordable(flat, components), n_init=1, random_state=seed()).fit(flat)
+    members = torch.nn.functional.one_hot(torch.as_tensor(found.labels_).long()).double()  # (n, K)
+    counts, values = members.sum(0), torch.as_tensor(flat)
+    means = members.T @ values / counts[:, None]
+    variances = (members.T @ values**2 / counts[:, None] - means**2).clamp_min(0)
+    scales = (variances.sqrt() * math.sqrt(3) / math.pi).clamp_min(2 * NARROWEST)  # a logistic of scale s varies by s pi / sqrt(3)
+    return counts / len(values), means, scales
+
+
+class LogisticMixture(_Logistics):
+    """Draw what is off from a mixture of logistic distributions over 256 levels, given what is on.
+
+    Rows are of [0, 1]. Values are drawn from the logistics themselves, not from the levels, and end at 0 and 1.
+
+    Args:
+        weights: (K,), of sum 1.
+        means: (K, ...), of [-1, 1], to which [0, 1] is stretched.
+        scales: (K, ...), positive, in the same units.
+
+    Reference:
+        Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.6; sums over columns in equations 19 to 21 are products.
+        Salimans et al., PixelCNN++, 2017, section 2.1.
+    """
+
+    @classmethod
+    def fit(
+        cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, steps: int = 1000, batch: int = 64, learning_rate: float = 1e-3
+    ) -> LogisticMixture:
+        """Learn a mixture from training rows of [0, 1], on their device.
+
+        Args:
+            x: rows (n, ...).
+            components: at most so many; fewer where fewer rows differ.
+            rows: k-means starts it from at most so many, drawn at random.
+            steps: of Adam.
+            batch: rows a step.
+            learning_rate: of Adam.
+        """
+        return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
+
+    def values(self, component: Tensor) -> Tensor:
+        """Logistic draws (n, ...) of the components (n,)."""
+        means = self.means[component]
+        noise = torch.logit(torch.rand_like(means), eps=1e-6)
+        return (means + self.scales[component] * noise).clamp(-1, 1) / 2 + 0.5
+
+
+class LogisticMeans(_Logistics):
+    """Put the means of a component that is drawn given what is on.
+
+    Args: as of `LogisticMixture`, whose fitted one `LogisticMeans.of` takes.
+
+    Reference:
+        Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.7.
+    """
+
+    @classmethod
+    def of(cls, mixture: LogisticMixture) -> LogisticMeans:
+        """Take the components of a fitted mixture."""
+        return cls(mixture.weights, mixture.means, mixture.scales)
+
+    @classmethod
+    def fit(
+        cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, steps: int = 1000, batch: int = 64, learning_rate: float = 1e-3
+    ) -> LogisticMeans:
+        """Learn a mixture from training rows of [0, 1], as `LogisticMixture.fit` does."""
+        return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
+
+    def values(self, component: Tensor) -> Tensor:
+        """Means (n, ...) of the components (n,)."""
+        return self.means[component].clamp(-1, 1) / 2 + 0.5
