@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from .. import check
-from . import audit_order, audit_power, default_method, lex_figure3, real_tables, realx_table1
+from . import audit_order, audit_power, default_method, l2x_mnist38, lex_faces, lex_figure3, lex_panels, real_tables, realx_table1
+from . import realx_image_tables as image_tables
 
 TABLES = {
     audit_order.NAME: "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
     audit_power.NAME: "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
     default_method.NAME: "the default method on S1-S3, with noise columns, correlation and real values, and on the sets of L2X",
+    l2x_mnist38.NAME: "L2X, table 4: the four patches that make a network say 3 or 8",
+    lex_faces.NAME: "LEX: does the explanation of a smile lie on the mouth?",
+    "lex-sp-mnist": "LEX: a digit beside clothing; how much is kept of the wrong panel, for every imputation",
+    "lex-sp-fashion": "LEX: the same panels, of which the clothing decides",
+    "realx-table2": "REAL-X, table 2: REAL-X, L2X, INVASE and BASE-X on ten digits, judged by EVAL-X",
+    "realx-table3": "REAL-X, table 3: the same on chest X-rays",
     realx_table1.NAME: "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
     real_tables.NAME: "features needed to stay within five points of a gradient-boosting model, on five real tables and for six methods",
     lex_figure3.NAME: "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
@@ -21,6 +29,10 @@ _RUNS: dict[str, Callable[..., Path]] = {
     audit_power.NAME: audit_power.reproduce,
     default_method.NAME: default_method.reproduce,
     realx_table1.NAME: realx_table1.reproduce,
+    l2x_mnist38.NAME: l2x_mnist38.reproduce,
+    lex_faces.NAME: lex_faces.reproduce,
+    **{name: partial(lex_panels.reproduce, name) for name in lex_panels.NAMES},
+    **{name: partial(image_tables.reproduce, name) for name in image_tables.TABLES},
     real_tables.NAME: real_tables.reproduce,
     lex_figure3.NAME: lex_figure3.reproduce,
 }

@@ -1,0 +1,155 @@
+"""A cell on images: fit from labels, explain the test images, judge."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from .. import imputers
+from ..comparison.running import finished, processes
+from ..core import Dataset, seeded
+from ..evaluation import accuracy, auroc, fdr
+from ..features import Patches
+from ..masks import Coins
+from ..methods import METHODS, Method
+from ..objectives import Continuity
+from ..predictors import Outputs, Trained
+from ..selectors import MLP, UNet
+from ..training import Settings, fabric_of, fit
+from .cells import Cell, run_cells
+from .judges import CHECKED, Judge, Task, predictor_network, prepare, scene, trial_of
+
+AT_ONCE = 1000  # images that are explained together
+SHOWN = 6  # test images whose explanations are kept for figures
+JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
+ASKED = ("EVAL-X", "uniform rate", "FULL")
+
+
+def task_of(cell: Cell) -> Task:
+    """What a cell's method and its judges learn."""
+    return Task(cell.data, cell.seed, cell.training.get("patch"), cell.training.get("rows"), cell.training.get("networks", "conv"))
+
+
+def judges_of(cell: Cell) -> list[Judge]:
+    """Who judges a cell."""
+    return [Judge(task_of(cell), kind, cell.training["judge_steps"]) for kind in ASKED]
+
+
+def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
+    """Train the judges, then compute the cells that are missing."""
+    store, kept = folder / "cells", folder / "judges"
+    missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
+    wanted = {judge: None for cell in missing for judge in judges_of(cell) if not judge.path(kept).exists()}
+    with processes(workers) as pool:
+        for _ in finished(list(wanted), partial(prepare, folder=kept), pool=pool, label="judges"):
+            pass
+    return run_cells(cells, partial(compute, folder=folder), store, workers=workers)
+
+
+def compute(cell: Cell, folder: Path) -> dict[str, float]:
+    """Everything the tables need of one cell; the explanations of the first test images are kept beside it."""
+    data, features, outputs = scene(task_of(cell))
+    fabric, how = fabric_of("auto"), cell.training
+    train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
+    batch = how.get("batch_size", 256)
+    settings = Settings(
+        epochs=max(1, round(how["steps"] * batch / len(train))),
+        batch_size=batch,
+        learning_rate=how.get("learning_rate", 1e-3),
+        max_rows=20_000,
+        seed=cell.seed,
+    )
+    with seeded(cell.seed):
+        began = time.monotonic()
+        method = build(cell, features, outputs, train.x.to(fabric.device), validation.x.to(fabric.device)).to(fabric.device)
+        imputed = time.monotonic()
+        fit(method, method.phases(), train, validation, settings, fabric=fabric)
+        seconds = time.monotonic()
+    method.eval()
+    found = judge(method, features, data, cell, folder)
+    return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
+
+
+def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, background: Tensor) -> Method:
+    """The recipe of a cell; its imputer, given as (name, settings), learns from training images and draws from validation images."""
+    options: dict[str, Any] = dict(cell.options)
+    surrogate, connected = options.pop("surrogate", False), options.pop("connected", 0.0)
+    task = task_of(cell)
+    if "imputer" in options:
+        name, settings = options["imputer"]
+        options["imputer"] = _imputer(name, settings, train, background)
+    width = options.pop("width", 32)
+    dense = task.networks == "dense"
+    network = MLP(features.shape, features.count, activation=nn.ReLU) if dense else UNet(features.shape, features.grid, width=width)
+    sees_mask = cell.method in JOINT
+    predictor = Trained(predictor_network(task, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
+    method = METHODS[cell.method](features, outputs, selector=network, predictor=predictor, **options)
+    if surrogate:  # the predictor learns on random masks instead of the selector's
+        method.predictor_masks, method.own_share = Coins, 0.0
+    if connected:
+        method.mask_costs += (Continuity(connected, features.grid),)
+    return method
+
+
+def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Tensor) -> nn.Module:
+    kind: Any = getattr(imputers, name)
+    if name == "Constant":
+        return kind(**settings)  # type: ignore[no-any-return]  # an imputer class
+    if name == "Marginal":
+        return kind(background)  # type: ignore[no-any-return]
+    beside = {"background": background} if name.endswith("Rows") else {}
+    return kind.fit(train, **beside, **settings).eval().requires_grad_(False)  # type: ignore[no-any-return]
+
+
+@torch.no_grad()
+def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: Path) -> dict[str, float]:
+    """The papers' metrics on the test images, by judges that have seen the training images alone."""
+    judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
+    device, labels = next(method.parameters()).device, torch.as_tensor(data.test.y)
+    parts = []
+    for at in range(0, len(data.test), AT_ONCE):
+        x = features.encode(data.test.x[at : at + AT_ONCE]).to(device)
+        scores, mask = method.explain(x)
+        with seeded(cell.seed):
+            own = torch.cat([method.probabilities(*few) for few in zip(torch.split(x, 250), torch.split(mask, 250), strict=True)])
+        said = [judges["EVAL-X"].probabilities(x, mask), judges["uniform rate"].probabilities(x, mask)]
+        full = judges["FULL"].probabilities(x, torch.ones_like(mask))
+        parts.append([each.cpu() for each in (scores, mask, own, *said, full)])
+    scores, mask, own, fair, uniform, full = (torch.cat(column) for column in zip(*parts, strict=True))
+    _keep_examples(folder, cell, data, scores, mask, own)
+    numbers = {
+        "ACC": accuracy(own, labels),
+        "eACC": accuracy(fair, labels),
+        "eAUROC": auroc(fair, labels),
+        "eACC, uniform rate": accuracy(uniform, labels),
+        "FULL ACC": accuracy(full, labels),
+        "kept": 100 * mask.double().mean(1),
+        "breaks": _breaks(mask, features),
+    }
+    if data.test.truth is not None:
+        numbers["wrong"] = fdr(mask, torch.as_tensor(data.test.truth))
+    return {name: float(values.double().mean()) for name, values in numbers.items()}
+
+
+def _breaks(mask: Tensor, features: Patches) -> Tensor:
+    """How many pairs of neighbours (b,) differ, for each feature that is kept."""
+    squares = mask.reshape(len(mask), -1, *features.grid).double()
+    breaks = squares.diff(dim=2).abs().sum((1, 2, 3)) + squares.diff(dim=3).abs().sum((1, 2, 3))
+    return breaks / mask.sum(1).clamp_min(1)
+
+
+def _keep_examples(folder: Path, cell: Cell, data: Dataset, scores: Tensor, mask: Tensor, own: Tensor) -> None:
+    place = folder / "examples" / f"{cell.key}.npz"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    said = own[:SHOWN].argmax(1).numpy()
+    np.savez_compressed(
+        place, x=data.test.x[:SHOWN], y=data.test.y[:SHOWN], scores=scores[:SHOWN].numpy(), mask=mask[:SHOWN].numpy(), said=said
+    )

@@ -1,0 +1,91 @@
+"""L2X, table 4: which four patches make a network say 3 or 8?"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..core import Trial, seeded
+from ..evaluation import accuracy
+from ..explainers import Explainer
+from ..features import Patches
+from ..methods import Phase, Step
+from ..objectives import cross_entropy
+from ..predictors import Outputs, Trained, cnn
+from ..training import Settings, fabric_of, fit
+from .cells import Cell, run_cells
+from .judges import Task, scene, trial_of
+from .tables import mean_and_spread, write_result
+
+NAME = "l2x-mnist38"
+PUBLISHED = 95.8
+SIZE: dict[str, Any] = {"steps": 4000, "model_steps": 2000}
+QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "model_steps": 200}
+KEPT = {"l2x": {"keep": 4}, "hold": {"keep": 4}, "realx": {"keep": 4}}
+
+
+def cells(*, quick: bool, seeds: int) -> list[Cell]:
+    """L2X, and two other methods that keep as many patches."""
+    size = QUICK if quick else SIZE
+    return [Cell("mnist38", method, method, seed, options, size) for seed in range(seeds) for method, options in KEPT.items()]
+
+
+def network(cell: Cell) -> tuple[nn.Module, Trial]:
+    """A convolutional network that tells 3 from 8, and the training images."""
+    data, features, outputs = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
+    train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation)
+    with seeded(cell.seed + 1):
+        model = Trained(cnn(features.shape, 2, sees_mask=False), Outputs(2), sees_mask=False)
+
+        def loss(trial: Trial) -> torch.Tensor:
+            return cross_entropy(trial.target, model(trial.x, trial.x)).mean()
+
+        epochs = max(1, round(cell.training["model_steps"] * 128 / len(train)))
+        settings = Settings(epochs=epochs, batch_size=128, seed=cell.seed)
+        fit(model, [Phase("model", (Step("model", model, loss, loss),))], train, validation, settings, fabric=fabric_of("auto"))
+    return model.network.eval().requires_grad_(False), train
+
+
+def compute(cell: Cell) -> dict[str, float]:
+    """Explain the network's answers, and ask it again about what is kept, the rest black."""
+    model, train = network(cell)
+    data, features, _ = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
+    epochs = max(1, round(cell.training["steps"] * 256 / len(train)))
+    began = time.monotonic()
+    explainer = Explainer(cell.method, features=Patches(4), epochs=epochs, batch_size=256, random_state=cell.seed, **cell.options)
+    explainer.fit(data.train.x, model=model)
+    seconds = time.monotonic() - began
+    explanation = explainer.explain(data.test.x)
+    ask = partial(_answers, model)
+    shown = features.expand(explanation.mask) * torch.as_tensor(data.test.x)
+    said, labels = ask(torch.as_tensor(data.test.x)), torch.as_tensor(data.test.y)
+    numbers = {"post-hoc ACC": accuracy(ask(shown), said.argmax(1)), "model ACC": accuracy(said, labels)}
+    return {"fit_seconds": seconds, **{name: float(values.double().mean()) for name, values in numbers.items()}}
+
+
+@torch.no_grad()
+def _answers(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
+    device = next(model.parameters()).device
+    return torch.cat([model(part.to(device)).softmax(1).cpu() for part in torch.split(x, 1000)])
+
+
+def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+    """Compute the table and write it."""
+    folder = out / (f"{NAME}-quick" if quick else NAME)
+    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    frame[["post-hoc ACC", "model ACC"]] *= 100
+    return write_result(
+        folder,
+        title="L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
+        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
+        notes=f"Post-hoc accuracy: how often the network gives the same answer when all but four of 49 patches are black. Published "
+        f"for L2X: {PUBLISHED}. A convolutional network of ours is explained; the paper's was another.",
+        frame=frame,
+        sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
+        figures={},
+    )
