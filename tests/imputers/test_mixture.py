@@ -148,8 +148,9 @@ def test_jitter_widens_what_never_varies_and_moves_nothing():
 
 @pytest.mark.parametrize("kind", [GaussianMixture, MixtureMeans, MixtureRows])
 def test_fit_survives_few_rows_and_is_the_seeds_own(kind):
-    few = torch.randn(2, 3).repeat(5, 1)
+    few = torch.randn(11, 3)
     assert len(kind.fit(few, components=10).weights) == 2
+    assert len(kind.fit(few[:3].repeat(9, 1), components=10).weights) == 1  # rows that repeat tell nothing of a spread
     x, fits = torch.randn(300, 3), []
     for _ in range(2):
         with seeded(3):

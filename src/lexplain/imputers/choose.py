@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 FIT_ROWS = 20_000  # more rows change a mixture little and cost as much again
+ROWS_EACH = 5  # to learn the spread of a component from
 
 
 def choose(logits: Tensor) -> Tensor:
@@ -34,6 +35,6 @@ def seed() -> int:
     return int(torch.randint(2**31 - 1, ()))
 
 
-def affordable(rows: np.ndarray, components: int) -> int:
-    """How many components rows can bear: there must be as many rows that differ."""
-    return min(components, len(np.unique(rows, axis=0)))
+def affordable(rows: np.ndarray, components: int, each: int = 1) -> int:
+    """How many components rows can bear: there must be so many rows that differ for each, or its spread is that of nothing."""
+    return max(1, min(components, len(np.unique(rows, axis=0)) // each))

@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from .. import check
-from .choose import FIT_ROWS, affordable, seed, some_rows
+from .choose import FIT_ROWS, ROWS_EACH, affordable, seed, some_rows
 from .mixture import Mixture
 
 HALF = 1 / 255  # half the width of a level, in [-1, 1]
@@ -85,7 +85,7 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
 def _start(x: Tensor, components: int, rows: int) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means and scales (K, D) of the clusters that k-means finds."""
     flat = 2 * some_rows(x, rows) - 1
-    found = KMeans(affordable(flat, components), n_init=1, random_state=seed()).fit(flat)
+    found = KMeans(affordable(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
     members = torch.nn.functional.one_hot(torch.as_tensor(found.labels_).long()).double()  # (n, K)
     counts, values = members.sum(0), torch.as_tensor(flat)
     means = members.T @ values / counts[:, None]
@@ -117,7 +117,7 @@ class LogisticMixture(_Logistics):
 
         Args:
             x: rows (n, ...).
-            components: at most so many; fewer where fewer rows differ.
+            components: at most so many, and one for every 5 rows that differ.
             rows: k-means starts it from at most so many, drawn at random.
             steps: of Adam.
             batch: rows a step.

@@ -8,7 +8,7 @@ from sklearn import mixture
 from torch import Tensor, nn
 
 from .. import check
-from .choose import FIT_ROWS, affordable, choose, seed, seen_part, some_rows
+from .choose import FIT_ROWS, ROWS_EACH, affordable, choose, seed, seen_part, some_rows
 from .fill import fill
 
 CHUNK = 4096  # stored rows whose responsibilities are computed together
@@ -68,7 +68,7 @@ def fit_gaussians(x: Tensor, components: int, rows: int, jitter: float, ridge: f
     """Weights (K,), means and variances (K, ...) by expectation maximisation from k-means, as scikit-learn does it."""
     check.counts(components=components, rows=rows)
     flat = some_rows(x, rows)
-    count = affordable(flat, components)
+    count = affordable(flat, components, ROWS_EACH)
     flat = flat + jitter * (torch.rand(flat.shape, dtype=torch.float64).numpy() - 0.5)
     found = mixture.GaussianMixture(count, covariance_type="diag", reg_covar=ridge, random_state=seed()).fit(flat)
 
@@ -97,7 +97,7 @@ class GaussianMixture(_Gaussians):
 
         Args:
             x: rows (n, ...).
-            components: at most so many; fewer where fewer rows differ.
+            components: at most so many, and one for every 5 rows that differ.
             rows: learn from at most so many, drawn at random.
             jitter: width of the uniform noise around each value that the mixture learns from; 1/255 for images of 256 levels in [0, 1].
             ridge: added to all variances.
