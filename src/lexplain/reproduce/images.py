@@ -109,7 +109,6 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
     return kind.fit(train, **beside, **settings).eval().requires_grad_(False)  # type: ignore[no-any-return]
 
 
-@torch.no_grad()
 def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
     judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
@@ -120,7 +119,7 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
         scores, mask = method.explain(x)
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*few) for few in zip(torch.split(x, 250), torch.split(mask, 250), strict=True)])
-        said = [judges["EVAL-X"].probabilities(x, mask), judges["uniform rate"].probabilities(x, mask)]
+        said = [judges[kind].probabilities(x, mask) for kind in ("EVAL-X", "uniform rate")]
         full = judges["FULL"].probabilities(x, torch.ones_like(mask))
         parts.append([each.cpu() for each in (scores, mask, own, *said, full)])
     scores, mask, own, fair, uniform, full = (torch.cat(column) for column in zip(*parts, strict=True))

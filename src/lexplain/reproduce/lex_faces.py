@@ -59,6 +59,6 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
 NOTES = (
     "Smiling or not (MTFL; the paper has CelebA). Inside the box: % of the kept patches in an oriented box about the mouth, from the two "
     "landmarks at its ends, as long as the mouth and twice as high as it is long (the paper's text). Method `hold`; connected: with a "
-    "price of 0.003 nats on each pair of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC, eACC and FULL ACC as in "
-    "lex-sp-mnist."
+    "price of 0.003 nats on each pair of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC, eACC and FULL "
+    "ACC as in lex-sp-mnist."
 )
