@@ -21,7 +21,7 @@ TABLE_ROWS, TABLE_FEATURES = 10, 12
 ROW_BY_ROW = "Bars are scores, the highest first; kept features are blue, bold and ticked."
 IMAGE_BY_IMAGE = (
     "Blue lies on what is kept. Alone, what is kept is as it was, and stripes stand where the image was hidden, so that black is black. "
-    "Of the scores, darker is higher."
+    "Of the scores, a darker blue is higher."
 )
 
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 
 import numpy as np
+from matplotlib.colors import Colormap, Normalize
 from matplotlib.image import imsave
 
 from lexplain.core import Explanation
@@ -22,22 +23,22 @@ from .wording import count, number
 MOST_SIDE = 336  # pixels; of a larger image every second, third, ... is shown
 CAPTIONS = ("the image", "kept, on it", "kept, alone", "scores")
 BEST = 3  # patches that are named
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def image_rows_html(explanation: Explanation, rows: Sequence[int]) -> str:
     """Rows side by side: the image, what is kept on it and alone, and the scores, with a bar that says which colour is which."""
-    scores = np.stack([on_pixels(explanation.features, explanation.scores[row]) for row in rows])
-    scale, colours = shade(scores)
+    scale, colours = _look(explanation, rows)
     ends = [number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
     bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
     return TEMPLATES.get_template("image_rows.html").render(
-        rows=_drawn(explanation, rows, ask=True), word=score_word(explanation), ends=ends, bar=bar
+        rows=_drawn(explanation, rows, (scale, colours), ask=True), word=score_word(explanation), ends=ends, bar=bar
     )
 
 
 def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
     """An HTML fragment of a few rows, for a notebook; the predictor is not run for it."""
-    drawn = _drawn(explanation, rows, ask=explanation.predict is None)
+    drawn = _drawn(explanation, rows, _look(explanation, rows), ask=explanation.predict is None)
     outcomes = any(row["outcome"] for row in drawn)
     return TEMPLATES.get_template("image_table.html").render(
         summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=note(explanation), captions=CAPTIONS
@@ -59,12 +60,11 @@ def png(picture: np.ndarray) -> str:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def _drawn(explanation: Explanation, rows: Sequence[int], *, ask: bool) -> list[dict[str, object]]:
+def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, ask: bool) -> list[dict[str, object]]:
     """Rows as their template wants them."""
     features, step = patches_of(explanation), _step(explanation.features.shape)
     images = displayed(images_of(explanation, rows), span_of(explanation.data))[:, ::step, ::step]
     scores = np.stack([on_pixels(features, explanation.scores[row]) for row in rows])[:, ::step, ::step]
-    look = shade(scores)
     drawn: list[dict[str, object]] = []
     for row, image, mapped in zip(rows, images, scores, strict=True):
         kept = kept_on(features, explanation.mask[row])[::step, ::step]
@@ -77,8 +77,12 @@ def _drawn(explanation: Explanation, rows: Sequence[int], *, ask: bool) -> list[
     return drawn
 
 
+def _look(explanation: Explanation, rows: Sequence[int]) -> tuple[Normalize, Colormap]:
+    return shade(np.stack([on_pixels(explanation.features, explanation.scores[row]) for row in rows]))
+
+
 def _best(items: Sequence[Item]) -> str:
-    named = ", ".join(f"{item.name} ({number(item.score)})" for item in items)
+    named = ", ".join(f"{item.name} ({number(item.score)})".replace(" ", NO_BREAK) for item in items)
     return f"; the highest scores: {named}" if named else ""
 
 

@@ -48,14 +48,15 @@ def outline(ax: Axes, region: np.ndarray, *, at: tuple[int, int] = (0, 0), colou
 def score_word(explanation: Explanation) -> str:
     """What a score is: selections by the papers' methods are probabilities, and others say no more than that higher is more."""
     selected = explanation.method in METHODS and explanation.method != DEFAULT and not explanation.additive
-    return "probability of being kept" if selected else "score"
+    word = "probability of being kept" if selected else "score"
+    return f"{word}, mean of the channels" if explanation.features.each_channel else word
 
 
 def colour_bar(beside: Axes, scale: Normalize, colours: Colormap, label: str, *, into: Axes | None = None) -> None:
     """A bar that says which colour is which number: beside some axes, or lying in other ones."""
     ink, where = beside.title.get_color(), "vertical" if into is None else "horizontal"
-    place = beside if into is None else None
-    bar = beside.figure.colorbar(ScalarMappable(scale, colours), cax=into, ax=place, orientation=where, fraction=0.06, pad=0.03, aspect=25)
+    place = beside.inset_axes((1.03, 0, 0.05, 1)) if into is None else into  # as high as the picture, which keeps its shape
+    bar = beside.figure.colorbar(ScalarMappable(scale, colours), cax=place, orientation=where)
     bar.set_label(label, size=TEXT, color=ink)
     bar.ax.tick_params(labelsize=TEXT - 1, colors=ink)
     bar.ax.locator_params(nbins=6 if into is None else 3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,11 @@ def image_grid(
         draws: How many times an imputer fills each image.
     """
     features, span = patches_of(explanation), span_of(explanation.data)
-    shown = check.rows_to_draw(spread_rows(explanation, rows) if isinstance(rows, int) else list(rows), len(explanation))
+    wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
+    shown = check.rows_to_draw(wanted, len(explanation))
+    known = None if labels is None else np.asarray(labels)
+    if known is not None:
+        check.same_length(explanation.mask, known)
     true = None if truth is None else check.truth_of(truth, *explanation.mask.shape)
     panels = _panels(explanation, shown, span)
     if imputer is not None:
@@ -60,11 +65,11 @@ def image_grid(
             show(ax, picture, features.shape)
             ax.set_title(title if line == 0 else "", size=TEXT, color=INK)
             if column == 0:
-                _name(ax, explanation, row, None if labels is None else labels[row])
+                _name(ax, explanation, row, None if known is None else known[row])
             elif column < 4 and true is not None:
                 outline(ax, on_pixels(features, true[row]) > 0)
     scores = np.stack([on_pixels(features, explanation.scores[row]) for row in shown])
-    colour_bar(ax, *shade(scores), score_word(explanation).replace(" of ", "\nof "), into=figure.add_subplot(places[-1, 3]))
+    colour_bar(ax, *shade(scores), fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
     below = figure.add_subplot(places[-1, :3])
     below.set_axis_off()
     legend(below, [KEPT, HID, *([] if true is None else [TRUE])], legend_of(features, span))

@@ -14,7 +14,7 @@ from lexplain.report.rows import read_row
 from .canvas import INK, axes_or_new, heading
 from .image_axes import TRUE, colour_bar, outline, score_word, show
 from .paint import coloured, shade
-from .picture import of_patches, on_pixels
+from .picture import height_of, of_patches, on_pixels
 
 
 def image_scores(
@@ -33,7 +33,7 @@ def image_scores(
     (row,) = check.rows_to_draw([row], len(explanation))
     features = explanation.features
     scores = on_pixels(features, explanation.scores[row])
-    ax = axes_or_new(ax, 4.3, 4.1)
+    ax = axes_or_new(ax, 4.4, 0.6 + height_of(features, 3.5))
     show(ax, coloured(scores, *shade(scores)), features.shape)
     marks = []
     if kept:
@@ -41,7 +41,6 @@ def image_scores(
         marks.append(Line2D([], [], color=INK, linewidth=1.0, label="around what is kept"))
     if truth is not None:
         outline(ax, on_pixels(features, check.truth_of(truth, *explanation.mask.shape)[row]) > 0)
-    each = ", mean of the channels" if features.each_channel else ""
-    colour_bar(ax, *shade(scores), score_word(explanation) + each)
+    colour_bar(ax, *shade(scores), score_word(explanation))
     heading(ax, read_row(explanation, row, most=0).title, [*marks, *([] if truth is None else [TRUE])])
     return ax

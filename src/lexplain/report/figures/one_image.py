@@ -15,7 +15,7 @@ from lexplain.report.rows import read_row
 
 from .canvas import MUTED, TEXT, axes_or_new, heading
 from .image_axes import TRUE, outline, show
-from .picture import displayed, images_of, kept_on, legend_of, on_pixels, patches_of, span_of
+from .picture import displayed, height_of, images_of, kept_on, legend_of, on_pixels, patches_of, span_of
 
 Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # an image and what is kept of it to a picture, all (rows, columns, 3)
 
@@ -28,7 +28,7 @@ def one_image(
     (row,) = check.rows_to_draw([row], len(explanation))
     span = span_of(explanation.data)
     picture = paint(displayed(images_of(explanation, [row]), span)[0], kept_on(features, explanation.mask[row]))
-    ax = axes_or_new(ax, 3.6, 4.1)
+    ax = axes_or_new(ax, 3.6, 0.9 + height_of(features, 3.4))
     show(ax, picture, features.shape)
     if truth is not None:
         outline(ax, on_pixels(features, check.truth_of(truth, *explanation.mask.shape)[row]) > 0)

@@ -29,12 +29,17 @@ def enlarged(picture: np.ndarray) -> np.ndarray:
 
 
 def kept_alone(image: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Kept pixels as they are and stripes for the rest, both (rows, columns, 3); enlarged, so that a pixel has stripes of its own."""
-    image, kept = enlarged(image), enlarged(kept)
+    """Kept pixels as they are and stripes for the rest, both (rows, columns, 3); enlarged, so that a pixel has stripes of its own.
+
+    Where only some channels are kept, the others are their mean, and every second stripe lies on it.
+    """
+    some = kept.sum(-1, keepdims=True)
+    mean = (image * kept).sum(-1, keepdims=True) / np.maximum(some, 1)
+    image, kept, some = enlarged(np.where(kept, image, mean)), enlarged(some == kept.shape[-1]), enlarged(some > 0)
     down, across = np.indices(image.shape[:2])
     wide = max(2, max(image.shape) // 50)
-    stripes = HIDDEN[(down + across) // wide % 2]
-    return np.where(kept, image, stripes)
+    every_second = (down + across) // wide % 2
+    return np.where(kept | (some & (every_second == 0)[..., None]), image, HIDDEN[every_second])
 
 
 def overlaid(image: np.ndarray, kept: np.ndarray) -> np.ndarray:

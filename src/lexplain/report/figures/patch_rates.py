@@ -11,7 +11,7 @@ from lexplain.report.wording import count
 from .canvas import axes_or_new, heading
 from .image_axes import colour_bar, show
 from .paint import SHADES, coloured
-from .picture import on_pixels
+from .picture import height_of, on_pixels
 
 
 def patch_rates(explanation: Explanation, *, ax: Axes | None = None) -> Axes:
@@ -19,7 +19,7 @@ def patch_rates(explanation: Explanation, *, ax: Axes | None = None) -> Axes:
     features = explanation.features
     rates = on_pixels(features, explanation.mask.float().mean(0))
     scale = Normalize(0, float(rates.max()) or 1.0)
-    ax = axes_or_new(ax, 4.7, 4.4)
+    ax = axes_or_new(ax, 4.7, 0.5 + height_of(features, 3.7))
     show(ax, coloured(rates, scale, SHADES), features.shape)
     each = ", mean of the channels" if features.each_channel else ""
     colour_bar(ax, scale, SHADES, f"share of rows that keep it{each}")

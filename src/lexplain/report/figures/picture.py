@@ -62,7 +62,13 @@ def legend_of(features: Patches, span: Span) -> str:
     """What a reader must know of how values became colours; empty where they are shown as they are."""
     said = [] if span == (0.0, 1.0) else [f"Values from {span[0]:.3g} to {span[1]:.3g} are shown as black to white."]
     said += [] if features.shape[0] in (1, 3, 4) else [f"Of {features.shape[0]} channels the mean is shown."]
+    said += ["Stripes on a colour: some channels are hidden."] if features.each_channel and features.shape[0] == 3 else []
     return " ".join(said)
+
+
+def height_of(features: Patches, width: float) -> float:
+    """Inches that a picture takes where it is so wide."""
+    return width * min(2.5, max(0.3, features.shape[1] / features.shape[2]))
 
 
 def on_pixels(features: Patches, values: Tensor) -> np.ndarray:
