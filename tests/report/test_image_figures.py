@@ -184,6 +184,7 @@ def test_masks_are_small_pictures_and_the_truth_is_outlined(make_pictures):
     assert sides == sum(len(borders(mask.reshape(6, 8).numpy())) for mask in explanation.mask)
     for text in ax.texts:  # each tile holds the mask that its name says
         left, top = (round(place + 0.5) for place in text.get_position())
+        assert top >= 1  # the first line has room for its names too
         assert (blue[top : top + 6, left : left + 8] == explanation.mask[int(text.get_text())].reshape(6, 8).numpy()).all()
     assert len(selection_map(explanation, rows=4).texts) == 4
 

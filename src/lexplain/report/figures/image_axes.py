@@ -57,7 +57,7 @@ def colour_bar(beside: Axes, scale: Normalize, colours: Colormap, label: str, *,
     ink, where = beside.title.get_color(), "vertical" if into is None else "horizontal"
     place = beside.inset_axes((1.03, 0, 0.05, 1)) if into is None else into  # as high as the picture, which keeps its shape
     bar = beside.figure.colorbar(ScalarMappable(scale, colours), cax=place, orientation=where)
-    bar.set_label(label, size=TEXT, color=ink)
+    bar.set_label(label.replace(", ", ",\n"), size=TEXT, color=ink)
     bar.ax.tick_params(labelsize=TEXT - 1, colors=ink)
     bar.ax.locator_params(nbins=6 if into is None else 3)
     bar.outline.set(edgecolor=RULE)
