@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
 from torch import Tensor
 
 from lexplain import check
@@ -59,17 +60,11 @@ def image_grid(
     tall = PANEL * features.shape[1] / features.shape[2]
     figure = Figure(figsize=(LABEL + PANEL * len(panels), 1.4 + (tall + 0.06) * len(shown)), layout=LaidOutOnce(), facecolor="white")
     places = figure.add_gridspec(len(shown) + 1, len(panels), height_ratios=[1.0] * len(shown) + [0.08])
-    for column, (title, pictures) in enumerate(panels.items()):
-        for line, (picture, row) in enumerate(zip(pictures, shown, strict=True)):
-            ax = figure.add_subplot(places[line, column])
-            show(ax, picture, features.shape)
-            ax.set_title(title if line == 0 else "", size=TEXT, color=INK)
-            if column == 0:
-                _name(ax, explanation, row, None if known is None else known[row])
-            elif column < 4 and true is not None:
-                outline(ax, on_pixels(features, true[row]) > 0)
+    first = _lay_out(figure, places, panels, [None if true is None else on_pixels(features, true[row]) > 0 for row in shown])
+    for ax, row in zip(first, shown, strict=True):
+        _name(ax, explanation, row, None if known is None else known[row])
     scores = np.stack([on_pixels(features, explanation.scores[row]) for row in shown])
-    colour_bar(ax, *shade(scores), fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
+    colour_bar(first[0], *shade(scores), fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
     below = figure.add_subplot(places[-1, :3])
     below.set_axis_off()
     legend(below, [KEPT, HID, *([] if true is None else [TRUE])], legend_of(features, span))
@@ -90,6 +85,21 @@ def _panels(explanation: Explanation, rows: list[int], span: Span) -> dict[str, 
         "kept, alone": list(map(kept_alone, images, kept)),
         "scores": [coloured(each, *look) for each in scores],
     }
+
+
+def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, Sequence[np.ndarray]], true: Sequence[np.ndarray | None]) -> list[Axes]:
+    """Draw every picture in its place, with what is true outlined on what shows a mask; return the axes of the first column."""
+    first, shape = [], panels["the image"][0].shape[:2]
+    for column, (title, pictures) in enumerate(panels.items()):
+        for line, (picture, region) in enumerate(zip(pictures, true, strict=True)):
+            ax = figure.add_subplot(places[line, column])
+            show(ax, picture, shape)
+            ax.set_title(title if line == 0 else "", size=TEXT, color=INK)
+            if column == 0:
+                first.append(ax)
+            elif column < 4 and region is not None:
+                outline(ax, region)
+    return first
 
 
 def _name(ax: Axes, explanation: Explanation, row: int, label: Any) -> None:
