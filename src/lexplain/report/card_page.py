@@ -9,13 +9,12 @@ import pandas as pd
 from lexplain.core import Explanation
 from lexplain.evaluation import Card, Estimate
 
-from .explanation_page import ROW_BY_ROW, pictures, summary
+from .explanation_page import pictures, row_by_row, summary
 from .figures.certainty import certainty
 from .figures.kept_tradeoff import kept_tradeoff
 from .measures import measures_html
 from .page import TEMPLATES, Section, page
-from .row_html import rows_html
-from .rows import read_row, spread_rows
+from .rows import spread_rows
 from .verdict import MEANINGS, look, margin_words, p_value_words, sureness, zone_of
 from .wording import count
 
@@ -90,10 +89,11 @@ def _known(table: pd.DataFrame, own: tuple[float, float, float, float] | None, e
 
 
 def _explained(explanation: Explanation) -> list[Section]:
-    rows = [read_row(explanation, row, most=SHOWN_FEATURES) for row in spread_rows(explanation, SHOWN_ROWS)]
+    rows = spread_rows(explanation, SHOWN_ROWS)
     which = f"{count(len(rows), 'row')} of {len(explanation):,}, from the lowest prediction to the highest." if explanation.predict else ""
     which = which or f"{count(len(rows), 'row')} of {len(explanation):,}, evenly spread."
-    return [Section("Some rows", f"{which} {ROW_BY_ROW}", html=rows_html(rows)), *pictures(explanation)]
+    some = row_by_row(explanation, rows, title="Some rows", before=which, after="", most=SHOWN_FEATURES)
+    return [some, *pictures(explanation)]
 
 
 def _of(card: Card, label: str) -> Estimate | None:

@@ -1,10 +1,18 @@
-"""Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here."""
+"""Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here.
+
+`image_grid` and `imputed` draw many pictures, and return their Figure.
+"""
 
 from .certainty import certainty
 from .cost import cost
 from .feature_rates import feature_rates
 from .flow import flow
 from .honesty import honesty
+from .image_grid import image_grid
+from .image_kept import image_kept
+from .image_overlay import image_overlay
+from .image_scores import image_scores
+from .imputed import imputed
 from .kept_tradeoff import kept_tradeoff
 from .path import path
 from .row_bars import row_bars
@@ -20,6 +28,11 @@ __all__ = [
     "feature_rates",
     "flow",
     "honesty",
+    "image_grid",
+    "image_kept",
+    "image_overlay",
+    "image_scores",
+    "imputed",
     "kept_tradeoff",
     "path",
     "row_bars",

@@ -10,10 +10,12 @@ from lexplain.core import Explanation
 from lexplain.report.wording import count
 
 from .canvas import BLUE, INK, RULE, TEXT, axes_or_new, heading, literal
+from .patch_rates import patch_rates
+from .picture import of_patches
 
 
 def feature_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw the share of rows that keep each feature, the most often kept first.
+    """Draw the share of rows that keep each feature, the most often kept first; of images, a map of the patches.
 
     Args:
         explanation: What to count.
@@ -22,6 +24,8 @@ def feature_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None =
     """
     if explanation.mask.numel() == 0:
         raise ValueError(f"a mask of shape {tuple(explanation.mask.shape)} has no rates; give at least one row and feature")
+    if of_patches(explanation):
+        return patch_rates(explanation, ax=ax)
     rates = explanation.mask.float().mean(0).cpu().numpy()
     order = np.argsort(-rates, kind="stable")[:most]
     longest = max(len(explanation.feature_names[j]) for j in order)

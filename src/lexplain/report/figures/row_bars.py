@@ -10,12 +10,14 @@ from lexplain.core import Explanation
 from lexplain.report.rows import read_row
 
 from .canvas import BLUE, INK, RULE, TEXT, axes_or_new, heading, literal
+from .image_scores import image_scores
+from .picture import of_patches
 
 REST = "#b8c1ca"
 
 
 def row_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | None = None) -> Axes:
-    """Draw a bar for each feature's score of one row, the kept ones highlighted.
+    """Draw a bar for each feature's score of one row, the kept ones highlighted; of an image, a map of the patches.
 
     Args:
         explanation: Where the row lies.
@@ -23,6 +25,8 @@ def row_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | N
         most: How many features at most; kept ones come before others.
         ax: Where to draw; None makes a figure.
     """
+    if of_patches(explanation):
+        return image_scores(explanation, row, kept=True, ax=ax)
     said = read_row(explanation, row, most=most)
     ax = axes_or_new(ax, 5.4, 1.3 + 0.25 * len(said.items))
     scores = np.array([item.score for item in said.items])

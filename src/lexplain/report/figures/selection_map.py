@@ -7,7 +7,7 @@ import torch
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PatchCollection
-from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.colors import Normalize
 from matplotlib.patches import Patch, Rectangle
 from torch import Tensor
 
@@ -17,9 +17,10 @@ from lexplain.report.rows import row_label
 from lexplain.report.wording import count
 
 from .canvas import ORANGE, RULE, TEXT, axes_or_new, heading, literal
+from .mask_tiles import mask_tiles
+from .paint import KEPT_SHADES
+from .picture import of_patches
 
-# The palest still stands out from white; from 50 shades on, matplotlib would draw the colour bar as pixels.
-SHADES: Colormap = LinearSegmentedColormap.from_list("kept", ["#a6cbe6", "#0072B2", "#00304d"], N=40)
 MOST_COLUMNS = 40  # more names cannot be read
 
 
@@ -33,7 +34,7 @@ def selection_map(
     """Draw rows by features: kept cells are filled, darker for a higher score, and true ones outlined.
 
     Rows are taken evenly from all of them and sorted by their truth and then by their mask, so that patterns show. Of more than 40
-    features, those most often kept (or true) are drawn.
+    features, those most often kept (or true) are drawn. Of images, each row is a small picture of its mask.
 
     Args:
         explanation: What to draw.
@@ -45,13 +46,15 @@ def selection_map(
         raise ValueError(f"{rows} rows of a mask of shape {tuple(explanation.mask.shape)} make no picture; give at least one row")
     mask, true = _masks(explanation, truth)
     row = _sorted_rows(mask, true, rows)
+    if of_patches(explanation):
+        return mask_tiles(explanation, row.tolist(), true=None if truth is None else torch.from_numpy(true), ax=ax)
     column = _columns(mask[row] | true[row])
     mask, true = mask[row][:, column], true[row][:, column]
     scores = explanation.scores.detach().float().cpu().numpy()[row][:, column]
     long = max(len(explanation.feature_names[j]) for j in column) > 4
 
     ax = axes_or_new(ax, min(9.0, max(4.8, 1.8 + 0.24 * len(column))), 1.7 + 0.17 * len(row) + (0.8 if long else 0))
-    handles = [Patch(color=SHADES(0.5), label="kept")]
+    handles = [Patch(color=KEPT_SHADES(0.5), label="kept")]
     _fill(ax, mask, scores)
     if truth is not None:
         ax.add_collection(PatchCollection(_cells(true), facecolor="none", edgecolor=ORANGE, linewidth=1.8))
@@ -89,10 +92,10 @@ def _fill(ax: Axes, mask: np.ndarray, scores: np.ndarray) -> None:
     known = kept[np.isfinite(kept)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     shade = Normalize(low, high) if high > low else Normalize(low - 1, high + 1)
-    colours = SHADES(shade(np.nan_to_num(kept, nan=low, posinf=high, neginf=low)))
+    colours = KEPT_SHADES(shade(np.nan_to_num(kept, nan=low, posinf=high, neginf=low)))
     ax.add_collection(PatchCollection(_cells(mask), facecolor=colours, edgecolor="none"))
     if high > low:
-        bar = ax.figure.colorbar(ScalarMappable(shade, SHADES), ax=ax, fraction=0.05, pad=0.02, aspect=30, shrink=0.9)
+        bar = ax.figure.colorbar(ScalarMappable(shade, KEPT_SHADES), ax=ax, fraction=0.05, pad=0.02, aspect=30, shrink=0.9)
         bar.set_label("score of a kept feature", size=TEXT, color=ax.title.get_color())
         bar.ax.tick_params(labelsize=TEXT - 1, colors=ax.title.get_color())
         bar.outline.set_visible(False)
