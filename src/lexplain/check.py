@@ -1077,4 +1077,6 @@ def parquet_possible() -> None:
     try:
         importlib.import_module("pyarrow")
     except ImportError as missing:
-        raise ImportError("writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow, or write .csv") from missing
+        raise ImportError(
+            "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv"
+        ) from missing
