@@ -1,7 +1,6 @@
 """The audit tells honest explanations from those whose masks spell the answer."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,8 @@ import torch
 import lexplain as lx
 from lexplain.core import Explanation
 from lexplain.evaluation import judge
+from lexplain.evaluation.given import OneClass, other_rows, target_of
 
-audits = import_module("lexplain.evaluation.audit")  # the function has the module's name
 ROWS = 600
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((ROWS, 4)).astype(np.float32)
@@ -170,8 +169,8 @@ def test_real_values_are_judged_in_one_unit():
     values, others = X[:, 0].astype(float), 5 + 3 * X[:, 0].astype(float)  # other rows may lie elsewhere and be spread wider
     scaled = lx.audit(explained(SHOWS_THE_CAUSE), X, values, train=(X, 0.2 * values, explained(SHOWS_THE_CAUSE)), measures=[])
     assert scaled.verdict == "honest"
-    target = audits._target(values, None, X, None)
-    trial, *_ = audits._other_rows((X, others), None, lx.Columns().fit(X), target, None, None)
+    target = target_of(values, None, X, None)
+    trial, *_ = other_rows((X, others), None, lx.Columns().fit(X), target, None, OneClass(None, None))
     units = (others - values.mean()) / values.std()
     assert np.allclose(trial.target.loc, units, atol=1e-4)
 
