@@ -1000,6 +1000,7 @@ def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str,
     """Return the measures that an audit takes: those asked for, else the usual ones that it has all for; refuse what it cannot take."""
     needs = {"model": "a model of classes", "explain": "the explainer", "refit": "an explainer that can be fitted again"}
     needs["randomised"] = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
+    needs["peer"] = "a model, an explainer that was fitted here (a file does not tell how long that took) and shap ('lexplain[peers]')"
     if asked is None:
         return [name for name, (part, usual) in known.items() if usual and (not part or getattr(case, part))]
     for name in asked:
@@ -1093,8 +1094,8 @@ def says_which_class(says: Any, classes: np.ndarray | None, several: Sequence[in
     if says is None:
         raise ValueError(
             f"these are the scores of {len(several)} classes, but the explanation of one class a row is judged; give target=, one label "
-            "for all rows or one a row, or model= alone, whose predicted class is then meant; where other rows, or an explainer that is asked "
-            "again, have scores of several classes too, one label a row of X does not tell theirs"
+            "for all rows or one a row, or model= alone, whose predicted class is then meant; where other rows, or an explainer that is "
+            "asked again, have scores of several classes too, one label a row of X does not tell theirs"
         )
     _places_are_classes(classes, several)
     return says

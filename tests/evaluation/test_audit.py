@@ -214,6 +214,7 @@ def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_t
         (["odd"], "'odd' is no measure"),
         (["fidelity"], "needs a model"),
         (["robustness"], "needs the explainer"),
+        (["break-even"], r"needs a model, an explainer that was fitted here .* and shap \('lexplain\[peers\]'\)"),
         (["sanity"], "needs an explainer that can be fitted"),
     ],
 )

@@ -65,7 +65,8 @@ def audit(
         keep: of another tool's scores, how many features of a row count as kept, or what share of them.
         target: the class that is explained, one label for all rows or (rows,) labels. None: of scores of several classes, such as shap's
             (rows, features, classes), those of the class that the model predicts.
-        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: retraining, stability and sanity.
+        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: break-even,
+            retraining, stability and sanity.
         margin: nats of encoding that are let pass.
         max_rows: most model rows in flight.
         device: where the judges train, as for `Explainer`.
@@ -93,6 +94,8 @@ def audit(
         apart=torch.cat(apart[1:]) if others is None else torch.arange(len(rows)),
         model=None if model is None or wanted.outputs.real else _on_encoded(model, features),
         explain=None if explainer is None else _explains(explainer, features, one_class),
+        says=_says(model, explainer, features, wanted.outputs.real),
+        fit_seconds=getattr(explainer, "fit_seconds_", getattr(explainer, "seconds_", None)),
         refit=refit,
         randomised=() if refit is None else _randomised(y if train is None else train[1] if len(train) > 1 else None, model),
         fabric=fabric,
@@ -182,6 +185,12 @@ def _on_encoded(model: Any, features: Any) -> Callable[[Tensor], Tensor]:
         return values.reshape(len(x), -1).to(x.device)
 
     return says
+
+
+def _says(model: Any, explainer: Any, features: Any, real: bool) -> Callable[[Tensor], Tensor] | None:
+    """What is explained, as a function of encoded rows: the model, else what the explainer itself predicts."""
+    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    return None if asked is None else _on_encoded(asked, features)
 
 
 def _explains(explainer: Any, features: Any, one_class: OneClass) -> Callable[[Tensor], Tensor]:
