@@ -221,3 +221,22 @@ def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_t
 def test_measures_that_cannot_be_taken_are_refused(measures, words):
     with pytest.raises(ValueError, match=words):
         lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=measures)
+
+
+def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatch):
+    class Counting(FirstColumn):
+        def forward(self, x):
+            sizes.append(len(x))
+            return super().forward(x)
+
+    half, sizes = ROWS // 2, []
+    parts = [(X[at], explained(SHOWS_THE_CAUSE)[at]) for at in (slice(0, half), slice(half, None))]
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+    settings = {"model": Counting(), "train": (parts[1][0], None, parts[1][1]), "measures": ["curves", "infidelity"]}
+    few = lx.audit(parts[0][1], parts[0][0], **settings, max_rows=70)
+    assert max(sizes) <= 70
+    many = lx.audit(parts[0][1], parts[0][0], **settings)
+    assert max(sizes) > half
+    assert few["Infidelity"].mean == pytest.approx(many["Infidelity"].mean)
+    assert few.tradeoff["eacc"].tolist() == many.tradeoff["eacc"].tolist()

@@ -73,7 +73,7 @@ def audit(
         random_state: seed of every draw.
     """
     classes = every_class(explanation, y, train)
-    wanted = target_of(y, model, X, classes)
+    wanted = target_of(y, model, X, classes, max_rows=max_rows)
     one_class = OneClass(wanted.classes, keep, says=as_function(model) if model is not None and target is None else None)
     explanation = one_class(explanation, X, target=target, said=None if wanted.outputs.real else wanted.values)
     check.audit_fits(explanation, X, wanted.values)
@@ -82,7 +82,7 @@ def audit(
     check.same_features(explanation.mask.shape[1], features.count)
     rows = Trial(features.encode(X), as_target(wanted.values, wanted.outputs.real))
     fabric = fabric_of(device)
-    others = other_rows(train, model, features, wanted, classes, one_class) if train is not None else None
+    others = None if train is None else other_rows(train, model, features, wanted, classes, one_class, max_rows=max_rows)
     refit, apart = _refits(explainer, X, y, model, train), folds(len(rows), random_state)
     case = Case(
         explanation=explanation,

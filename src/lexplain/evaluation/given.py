@@ -71,20 +71,27 @@ def every_class(explanation: Any, y: Any, train: tuple[Any, ...] | None) -> np.n
     return from_labels(np.concatenate(parts)).classes
 
 
-def target_of(y: Any, model: Any, X: Any, classes: np.ndarray | None) -> Target:
+def target_of(y: Any, model: Any, X: Any, classes: np.ndarray | None, *, max_rows: int | None = None) -> Target:
     """What the rows should be explained as; labels in the classes of all, some of which they may lack."""
     if model is not None:
-        return from_model(model, X)[0]
+        return from_model(model, X, max_rows=max_rows)[0]
     target = from_labels(check.in_classes(y, classes, "the audit") if classes is not None else y)
     return target if classes is None or target.outputs.count != len(classes) else replace(target, classes=classes)
 
 
 def other_rows(
-    train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: np.ndarray | None, one_class: OneClass
+    train: tuple[Any, ...],
+    model: Any,
+    features: Any,
+    target: Target,
+    classes: np.ndarray | None,
+    one_class: OneClass,
+    *,
+    max_rows: int | None = None,
 ) -> tuple[Trial, Tensor | None, Tensor | None]:
     """Rows to learn from, in the units of those judged, with their masks and scores where they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    other = check.same_classes(target_of(y, model, x, classes), target)
+    other = check.same_classes(target_of(y, model, x, classes, max_rows=max_rows), target)
     values = other.values
     if target.outputs.real:
         values = (values * other.scale + other.mean - target.mean) / target.scale

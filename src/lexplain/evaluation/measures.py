@@ -146,12 +146,11 @@ def infidelity_lines(case: Case) -> list[Line]:
 
 def off_data_lines(case: Case) -> list[Line]:
     """How easily rows whose hidden features are filled are told from real ones: with the mean, and with other rows' values."""
-    raw = case.features.expand(case.explanation.mask)
     some = case.apart[torch.randperm(len(case.apart), generator=case.draws())[:SOME]]
     real = case.background[torch.randperm(len(case.background), generator=case.draws())[: len(some)]]
     lines = []
     for label, imputer in (("Off the data, mean", Constant(0.0)), ("Off the data, other rows", Marginal(case.background))):
-        filled = imputer(case.rows.x[some], raw[some])
+        filled = imputer(case.rows.x[some], case.features.expand(case.explanation.mask[some]))
         lines.append(Line.of(off_data, bootstrap(off_data(filled, real, seed=case.seed)), label, group="off the data"))
     return lines
 
