@@ -71,7 +71,8 @@ def megabytes(name: str, rows: int) -> float:
     smaller = SMALLER.get(name, 1)
     words = [sys.executable, "-c", script, name, str(rows // smaller), str(COLUMNS), str(MAX_ROWS // smaller)]
     # glibc keeps what large tensors leave behind, in pieces; told so, it hands them back, and the peak is what is in use
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "MALLOC_MMAP_THRESHOLD_": "131072"})
+    told = {"MALLOC_MMAP_THRESHOLD_": "131072", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, **told})
     return float(done.stdout.split()[-1])
 
 
@@ -83,7 +84,7 @@ def run(*, quick: bool = False) -> list[Sheet]:
         once, tenfold = megabytes(name, some), megabytes(name, 10 * some)
         lines.append([name, f"{once:.0f}", f"{tenfold:.0f}", f"{tenfold / max(once, 1):.2f}"])
     head = ["work", f"MB for {some:,} rows", f"MB for {10 * some:,} rows", "times"]
-    told = [f"max_rows = {MAX_ROWS:,}; {COLUMNS} columns. Peak beyond the rows, masks and networks themselves; results of a row stay."]
+    told = [f"max_rows = {MAX_ROWS:,}; {COLUMNS} columns; one thread. Peak beyond the rows, masks and networks themselves; results of a row stay."]
     told += [f"{name}: a {part}th of the rows and of max_rows; its judges learn from 1,000 other rows." for name, part in SMALLER.items()]
     return [Sheet("Memory when rows grow tenfold", head, lines, told)]
 
