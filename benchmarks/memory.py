@@ -84,7 +84,7 @@ def run(*, quick: bool = False) -> list[Sheet]:
         once, tenfold = megabytes(name, some), megabytes(name, 10 * some)
         lines.append([name, f"{once:.0f}", f"{tenfold:.0f}", f"{tenfold / max(once, 1):.2f}"])
     head = ["work", f"MB for {some:,} rows", f"MB for {10 * some:,} rows", "times"]
-    told = [f"max_rows = {MAX_ROWS:,}; {COLUMNS} columns; one thread. Peak beyond the rows, masks and networks themselves; results of a row stay."]
+    told = [f"max_rows = {MAX_ROWS:,}; {COLUMNS} columns; one thread. Peak beyond rows, masks and networks; results of a row stay."]
     told += [f"{name}: a {part}th of the rows and of max_rows; its judges learn from 1,000 other rows." for name, part in SMALLER.items()]
     return [Sheet("Memory when rows grow tenfold", head, lines, told)]
 
