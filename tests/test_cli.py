@@ -237,10 +237,25 @@ def audited(scores, keep):
 
 @pytest.mark.usefixtures("quick_judges")
 def test_audit_by_halves_and_other_endings(place, tmp_path):
-    for ending in ("csv", "html"):
-        well("audit", place / "model.lex", place / "test.csv", "--margin", 9, "--out", tmp_path / f"card.{ending}")
+    for ending in ("csv", "html", "parquet"):
+        words = ["--measure", "off the data", "--margin", 9, "--out", tmp_path / f"card.{ending}"]
+        well("audit", place / "model.lex", place / "test.csv", *words)
+    table, lines = pd.read_csv(tmp_path / "card.csv"), pd.read_parquet(tmp_path / "card.parquet")
+    better = [None if value != value else value in (True, "True") for value in table["higher_is_better"]]
+    assert [None if value is pd.NA else value for value in lines["higher_is_better"]] == better
+    assert {None, True, False} == set(better)
+    pd.testing.assert_frame_equal(
+        table.drop(columns="higher_is_better"), lines.drop(columns="higher_is_better"), check_dtype=False, rtol=1e-12
+    )
     assert "TPR" not in pd.read_csv(tmp_path / "card.csv")["metric"].tolist()  # a CSV file knows no truth
     assert "honest" in (tmp_path / "card.html").read_text().lower()
+
+
+@pytest.mark.parametrize("words", [["audit", "{}/model.lex", "{}/test.csv"], ["compare", "random", "--data", "s3"]])
+def test_parquet_is_refused_before_any_work_without_its_library(place, tmp_path, monkeypatch, words):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    told = refused(*(word.replace("{}", str(place)) for word in words), "--out", tmp_path / "out.parquet")
+    assert "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv" in told
 
 
 @pytest.mark.usefixtures("quick_judges")

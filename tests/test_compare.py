@@ -451,15 +451,29 @@ def test_refusals(data, words, told):
 # ---- to other places ----
 
 
-def test_exports(found, tmp_path, monkeypatch):
+def test_exports(found, tmp_path):
     read_back = pd.read_csv(tmp_path / "t.csv") if found.to_csv(tmp_path / "t.csv") else None
     assert read_back["value"].to_numpy() == pytest.approx(found.table["value"].to_numpy())
     record = json.loads(found.to_json(), parse_constant=lambda name: pytest.fail(name))  # no NaN, which is no JSON
     assert record["format"] == "lexplain.comparison/1" and len(record["table"]) == len(found.table) and len(record["ledger"]) == 4
     assert "saliency" in found._repr_html_() and "NaN" not in found._repr_html_()
+
+
+def test_parquet_is_read_back_as_it_was(found, tmp_path):
+    content = found.to_parquet(tmp_path / "t.parquet")
+    assert (tmp_path / "t.parquet").read_bytes() == content
+    back = pd.read_parquet(tmp_path / "t.parquet")
+    wanted = found.table.assign(higher_is_better=found.table["higher_is_better"].astype("boolean"))
+    pd.testing.assert_frame_equal(back, wanted, check_dtype=False)
+    better = back.drop_duplicates("metric").set_index("metric")["higher_is_better"]
+    assert (better["eACC"], better["FDR"], better["kept"] is pd.NA) == (True, False, True)
+
+
+def test_parquet_says_which_extra_it_needs(found, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match="writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow"):
-        found.to_parquet()
+    with pytest.raises(ImportError, match=r"needs pyarrow, which is not installed; run: pip install 'lexplain\[parquet\]', or write \.csv"):
+        found.to_parquet(tmp_path / "t.parquet")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command(tmp_path, monkeypatch):
@@ -481,12 +495,12 @@ def test_the_command(tmp_path, monkeypatch):
         "--metric",
         "kept",
     ]
-    for ending in ("csv", "json", "html"):
+    for ending in ("csv", "json", "html", "parquet"):
         out = tmp_path / f"table.{ending}"
         done = CliRunner().invoke(cli.app, [*words, "--store", str(tmp_path / "store"), "--out", str(out)], env={"COLUMNS": "200"})
         assert done.exit_code == 0, done.output
         assert "Paired tests of TPR" in done.output and "What it cost" in done.output and f"Written to {out}" in done.output
-    assert len(pd.read_csv(tmp_path / "table.csv")) == 2 * 2 * 2 * 2
+    assert len(pd.read_csv(tmp_path / "table.csv")) == len(pd.read_parquet(tmp_path / "table.parquet")) == 2 * 2 * 2 * 2
     assert len(list((tmp_path / "store").glob("*.json"))) == 8
     assert "Explainers compared" in (tmp_path / "table.html").read_text()
 

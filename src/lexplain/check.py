@@ -1000,6 +1000,7 @@ def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str,
     """Return the measures that an audit takes: those asked for, else the usual ones that it has all for; refuse what it cannot take."""
     needs = {"model": "a model of classes", "explain": "the explainer", "refit": "an explainer that can be fitted again"}
     needs["randomised"] = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
+    needs["peer"] = "a model, an explainer that was fitted here (a file does not tell how long that took) and shap ('lexplain[peers]')"
     if asked is None:
         return [name for name, (part, usual) in known.items() if usual and (not part or getattr(case, part))]
     for name in asked:
@@ -1220,3 +1221,46 @@ def rows_to_draw(rows: Sequence[int], many: int) -> list[int]:
     if not rows or not all(-many <= row < many for row in rows):
         raise ValueError(f"rows {list(rows)[:5]} were asked for, but at least one of the {many} rows, counted from 0, is needed")
     return [int(row) % many for row in rows]
+
+
+        raise ImportError(
+            "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv"
+        ) from missing
+
+
+def class_to_audit(target: Any, classes: np.ndarray | None, rows: int, several: Sequence[int] | None) -> np.ndarray:
+    """Return the index (rows,) of the class whose explanation is judged; refuse labels that cannot be told among the classes explained."""
+    _places_are_classes(classes, several)
+    return known_classes(target.detach().cpu() if isinstance(target, Tensor) else target, classes, rows)
+
+
+def says_which_class(says: Any, classes: np.ndarray | None, several: Sequence[int]) -> Any:
+    """Return the model that predicts the class meant; refuse to guess it without one, and a model of other classes."""
+    if says is None:
+        raise ValueError(
+            f"these are the scores of {len(several)} classes, but the explanation of one class a row is judged; give target=, one label "
+            "for all rows or one a row, or model= alone, whose predicted class is then meant; where other rows, or an explainer that is "
+            "asked again, have scores of several classes too, one label a row of X does not tell theirs"
+        )
+    _places_are_classes(classes, several)
+    return says
+
+
+def _places_are_classes(classes: np.ndarray | None, several: Sequence[int] | None) -> None:
+    """Refuse scores of more or fewer classes than the target has, where only their place says whose they are."""
+    if isinstance(several, range) and (classes is None or len(several) != len(classes)):
+        known = "no classes, but a real value" if classes is None else f"{len(classes)}: {classes.tolist()[:10]}"
+        raise ValueError(
+            f"these are the scores of {len(several)} classes, but the target has {known}, so that their order does not say whose they are; "
+            "give the model that was explained, or rows with every class, or choose by place with adopt(explanation, X, target=place)"
+        )
+
+
+def class_explained(index: np.ndarray, asked: Tensor | None) -> np.ndarray:
+    """Return the index (rows,) of the class explained; refuse another one than the explanation itself says."""
+    if asked is not None and (asked.cpu().numpy() != index).any():
+        row = int((asked.cpu().numpy() != index).argmax())
+        raise ValueError(
+            f"target says class {int(index[row])} of row {row}, but the explanation is of class {int(asked[row])}; leave target out"
+        )
+    return index

@@ -227,10 +227,8 @@ def audit(
     better = {True: "higher", False: "lower", None: ""}
     lines = [(line.label, line.estimate, better[line.higher_is_better], line.reads) for line in card.lines]
     _table(["metric", "value [interval]", "better", "how to read it"], lines)
-    frame = card.to_frame()
-    made: dict[str, Callable[[], str | bytes]] = {".html": card.to_html, ".json": card.to_json}
-    made |= {".csv": lambda: frame.to_csv(index=False), ".parquet": lambda: frame.to_parquet(index=False)}
-    _write(out, made)
+    made: dict[str, Callable[[], str | bytes]] = {".html": card.to_html, ".json": card.to_json, ".parquet": card.to_parquet}
+    _write(out, made | {".csv": lambda: card.to_frame().to_csv(index=False)})
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """The audit tells honest explanations from those whose masks spell the answer."""
 
 import json
-from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -11,8 +10,8 @@ import torch
 import lexplain as lx
 from lexplain.core import Explanation
 from lexplain.evaluation import judge
+from lexplain.evaluation.given import OneClass, other_rows, target_of
 
-audits = import_module("lexplain.evaluation.audit")  # the function has the module's name
 ROWS = 600
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((ROWS, 4)).astype(np.float32)
@@ -170,8 +169,8 @@ def test_real_values_are_judged_in_one_unit():
     values, others = X[:, 0].astype(float), 5 + 3 * X[:, 0].astype(float)  # other rows may lie elsewhere and be spread wider
     scaled = lx.audit(explained(SHOWS_THE_CAUSE), X, values, train=(X, 0.2 * values, explained(SHOWS_THE_CAUSE)), measures=[])
     assert scaled.verdict == "honest"
-    target = audits._target(values, None, X, None)
-    trial, *_ = audits._other_rows((X, others), None, lx.Columns().fit(X), target, None, None)
+    target = target_of(values, None, X, None)
+    trial, *_ = other_rows((X, others), None, lx.Columns().fit(X), target, None, OneClass(None, None))
     units = (others - values.mean()) / values.std()
     assert np.allclose(trial.target.loc, units, atol=1e-4)
 
@@ -215,9 +214,29 @@ def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_t
         (["odd"], "'odd' is no measure"),
         (["fidelity"], "needs a model"),
         (["robustness"], "needs the explainer"),
+        (["break-even"], r"needs a model, an explainer that was fitted here .* and shap \('lexplain\[peers\]'\)"),
         (["sanity"], "needs an explainer that can be fitted"),
     ],
 )
 def test_measures_that_cannot_be_taken_are_refused(measures, words):
     with pytest.raises(ValueError, match=words):
         lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=measures)
+
+
+def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatch):
+    class Counting(FirstColumn):
+        def forward(self, x):
+            sizes.append(len(x))
+            return super().forward(x)
+
+    half, sizes = ROWS // 2, []
+    parts = [(X[at], explained(SHOWS_THE_CAUSE)[at]) for at in (slice(0, half), slice(half, None))]
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+    settings = {"model": Counting(), "train": (parts[1][0], None, parts[1][1]), "measures": ["curves", "infidelity"]}
+    few = lx.audit(parts[0][1], parts[0][0], **settings, max_rows=70)
+    assert max(sizes) <= 70
+    many = lx.audit(parts[0][1], parts[0][0], **settings)
+    assert max(sizes) > half
+    assert few["Infidelity"].mean == pytest.approx(many["Infidelity"].mean)
+    assert few.tradeoff["eacc"].tolist() == many.tradeoff["eacc"].tolist()

@@ -5,7 +5,8 @@ from math import inf
 import pytest
 import torch
 
-from lexplain.evaluation.speed import Speed, break_even, speed
+from lexplain.evaluation.kernel_shap import one_by_one
+from lexplain.evaluation.speed import Speed, break_even, pays_from, speed
 
 
 def test_the_first_call_does_not_count_and_the_median_does():
@@ -52,3 +53,21 @@ def test_break_even_by_hand(fit, own, peer, rows):
 def test_refuses_no_rows():
     with pytest.raises(ValueError, match="rows=0"):
         speed(lambda x: x, torch.zeros(0, 2))
+
+
+def test_rows_are_timed_one_by_one_and_the_first_call_does_not_count():
+    now, costs = [0.0], iter([100.0, 3.0, 1.0, 5.0])
+
+    def explain(row):
+        now[0] += next(costs)
+
+    assert one_by_one(explain, torch.zeros(3, 2).numpy(), clock=lambda: now[0]).tolist() == [3.0, 1.0, 5.0]
+
+
+def test_the_rows_that_a_fit_pays_from_have_the_interval_of_the_timed_rows():
+    peer = torch.tensor([1.0, 2.0, 3.0])
+    found = pays_from(12.0, 0.5, peer)
+    assert (found.mean, found.n) == (8, 3)  # 12 / (2 - 0.5)
+    assert (found.low, found.high) == (5, 24)  # means of three draws reach from 1 to 3: 12 / 2.5 and 12 / 0.5
+    assert pays_from(12.0, 9.0, peer).mean == inf
+    assert pays_from(12.0, 1.0, peer).high == inf  # it may be that it never pays

@@ -113,7 +113,7 @@ class Comparison:
         return _written(json.dumps({"format": "lexplain.comparison/1", **record}), path)
 
     def to_parquet(self, path: str | Path | None = None) -> bytes:
-        """The table as Parquet, written to a file where one is named; needs pyarrow."""
+        """The table as Parquet, written to a file where one is named; needs the extra `parquet`."""
         check.parquet_possible()
         content = io.BytesIO()
         self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(content, index=False)

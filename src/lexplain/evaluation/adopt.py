@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -37,7 +38,7 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
     if isinstance(explanation, Explanation):
         check.one_explanation_a_row(len(explanation), len(X))
         return explanation
-    data = X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(X.detach().cpu() if isinstance(X, Tensor) else X)
+    data = _rows(X)
     names, base = None, None
     if _is_lime(explanation):
         scores, asked = _from_lime(explanation if isinstance(explanation, (list, tuple)) else [explanation], data.shape, target)
@@ -61,6 +62,23 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
         additive=base is not None,
         base=base,
     )
+
+
+def classes_explained(explanation: Any, X: Any) -> Sequence[int] | None:
+    """The classes whose scores of the rows X were given, where they are several: a range where their places alone tell them apart."""
+    if isinstance(explanation, Explanation):
+        return None
+    if _is_lime(explanation):
+        given = explanation if isinstance(explanation, (list, tuple)) else [explanation]
+        named = [[] if getattr(each, "mode", "") == "regression" else list(each.as_map()) for each in given]
+        return sorted({label for labels in named for label in labels}) if max(map(len, named)) > 1 else None
+    data = _rows(X)
+    shape = _array(explanation.values if hasattr(explanation, "base_values") else explanation, data).shape
+    return range(shape[-1]) if shape[:-1] == data.shape and shape[-1] > 1 else None
+
+
+def _rows(X: Any) -> Any:
+    return X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(X.detach().cpu() if isinstance(X, Tensor) else X)
 
 
 def _is_lime(given: Any) -> bool:

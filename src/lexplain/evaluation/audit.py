@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
 from lightning_fabric import Fabric
 from sklearn.base import clone
@@ -16,12 +15,12 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Explanation, Trial, as_target, seeded
 from ..features import features_for
-from ..predictors import Target, as_function, from_labels, from_model
+from ..predictors import Target, as_function
 from ..training import fabric_of
-from .adopt import adopt
 from .asking import MAX_ROWS
 from .card import Card, Line
 from .encoding import MARGIN, encoding, judge
+from .given import OneClass, every_class, every_row, other_rows, target_of
 from .judged import FOLDS, Judged, folds, predictive_lines
 from .measures import MEASURES, Case, Split
 from .sanity import permuted, reinitialised
@@ -44,6 +43,7 @@ def audit(
     truth: Any = None,
     control_flow: int | None = None,
     keep: float | None = None,
+    target: Any = None,
     measures: Collection[str] | None = None,
     margin: float = MARGIN,
     max_rows: int = MAX_ROWS,
@@ -53,8 +53,7 @@ def audit(
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
 
     Args:
-        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's. Of scores
-            of several classes, `adopt(..., target=)` first chooses those of one.
+        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's.
         X: the rows that were explained.
         y: their labels; not needed with a model.
         model: what was explained, if it was a model: its output is then the target.
@@ -64,31 +63,39 @@ def audit(
         truth: (rows, features) the features that really decide, where they are known.
         control_flow: the feature that only decides which others matter.
         keep: of another tool's scores, how many features of a row count as kept, or what share of them.
-        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: retraining, stability and sanity.
+        target: the class that is explained, one label for all rows or (rows,) labels. None: of scores of several classes, such as shap's
+            (rows, features, classes), those of the class that the model predicts.
+        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: break-even,
+            retraining, stability and sanity.
         margin: nats of encoding that are let pass.
         max_rows: most model rows in flight.
         device: where the judges train, as for `Explainer`.
         random_state: seed of every draw.
     """
-    explanation = adopt(explanation, X, keep=keep)
-    target = _target(y, model, X, explanation.classes)
-    check.audit_fits(explanation, X, target.values)
-    features = explanation.features if explanation.features is not None else features_for(X).fit(_every_row(X, train))
+    classes = every_class(explanation, y, train)
+    wanted = target_of(y, model, X, classes, max_rows=max_rows)
+    one_class = OneClass(wanted.classes, keep, says=as_function(model) if model is not None and target is None else None)
+    explanation = one_class(explanation, X, target=target, said=None if wanted.outputs.real else wanted.values)
+    check.audit_fits(explanation, X, wanted.values)
+    one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
+    features = explanation.features if explanation.features is not None else features_for(X).fit(every_row(X, train))
     check.same_features(explanation.mask.shape[1], features.count)
-    rows = Trial(features.encode(X), as_target(target.values, target.outputs.real))
+    rows = Trial(features.encode(X), as_target(wanted.values, wanted.outputs.real))
     fabric = fabric_of(device)
-    others = _other_rows(train, model, features, target, explanation.classes, keep) if train is not None else None
+    others = None if train is None else other_rows(train, model, features, wanted, classes, one_class, max_rows=max_rows)
     refit, apart = _refits(explainer, X, y, model, train), folds(len(rows), random_state)
     case = Case(
         explanation=explanation,
         features=features,
-        target=target,
+        target=wanted,
         rows=rows,
         splits=_splits(rows, explanation, others, random_state),
         background=rows.x[apart[0]] if others is None else others[0].x,
         apart=torch.cat(apart[1:]) if others is None else torch.arange(len(rows)),
-        model=None if model is None or target.outputs.real else _on_encoded(model, features),
-        explain=None if explainer is None else _explains(explainer, features, keep),
+        model=None if model is None or wanted.outputs.real else _on_encoded(model, features),
+        explain=None if explainer is None else _explains(explainer, features, one_class),
+        says=_says(model, explainer, features, wanted.outputs.real),
+        fit_seconds=getattr(explainer, "fit_seconds_", getattr(explainer, "seconds_", None)),
         refit=refit,
         randomised=() if refit is None else _randomised(y if train is None else train[1] if len(train) > 1 else None, model),
         fabric=fabric,
@@ -101,7 +108,7 @@ def audit(
             lines += MEASURES[name][0](case)
     pair = None if others is None else (others[0], others[1])
     settings: dict[str, Any] = {"fabric": fabric, "seed": random_state, "margin": margin, "max_rows": max_rows}
-    card = card_of(explanation, features, target, rows, pair, more=lines, **settings)
+    card = card_of(explanation, features, wanted, rows, pair, more=lines, **settings)
     return _off_the_data(card) if explanation.predict is None else card
 
 
@@ -155,11 +162,6 @@ def _off_the_data(card: Card) -> Card:
     return replace(card, verdict="off the data", why=why)
 
 
-def _every_row(X: Any, train: tuple[Any, ...] | None) -> Any:
-    """The rows that an encoding has to fit: a table's categories may be in one part alone."""
-    return pd.concat([train[0], X]) if train is not None and isinstance(X, pd.DataFrame) and isinstance(train[0], pd.DataFrame) else X
-
-
 def _splits(
     rows: Trial, explanation: Explanation, others: tuple[Trial, Tensor | None, Tensor | None] | None, seed: int
 ) -> tuple[Split, ...]:
@@ -185,7 +187,13 @@ def _on_encoded(model: Any, features: Any) -> Callable[[Tensor], Tensor]:
     return says
 
 
-def _explains(explainer: Any, features: Any, keep: float | None) -> Callable[[Tensor], Tensor]:
+def _says(model: Any, explainer: Any, features: Any, real: bool) -> Callable[[Tensor], Tensor] | None:
+    """What is explained, as a function of encoded rows: the model, else what the explainer itself predicts."""
+    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    return None if asked is None else _on_encoded(asked, features)
+
+
+def _explains(explainer: Any, features: Any, one_class: OneClass) -> Callable[[Tensor], Tensor]:
     """An explainer of raw rows as a function of encoded ones to scores."""
     ask = getattr(explainer, "explain", explainer)
 
@@ -193,7 +201,7 @@ def _explains(explainer: Any, features: Any, keep: float | None) -> Callable[[Te
         rows = features.decode(x.cpu())
         said = ask(rows)
         truths = str(getattr(said, "dtype", "")).removeprefix("torch.") == "bool"  # a mask says itself what is kept
-        return adopt(said, rows, keep=None if truths else keep or 1).scores.to(x.device)
+        return replace(one_class, keep=None if truths else one_class.keep or 1)(said, rows).scores.to(x.device)
 
     return scores
 
@@ -221,26 +229,6 @@ def _refits(explainer: Any, X: Any, y: Any, model: Any, train: tuple[Any, ...] |
 def _randomised(labels: Any, model: Any) -> tuple[str, ...]:
     """What can be replaced by chance: a network's weights, or labels."""
     return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()
-
-
-def _target(y: Any, model: Any, X: Any, classes: tuple[Any, ...] | None) -> Target:
-    """What the rows should be explained as; labels in the classes of the explanation, some of which they may lack."""
-    if model is not None:
-        return from_model(model, X)[0]
-    return from_labels(y if classes is None else check.in_classes(y, np.asarray(classes), "the audit"))
-
-
-def _other_rows(
-    train: tuple[Any, ...], model: Any, features: Any, target: Target, classes: tuple[Any, ...] | None, keep: float | None
-) -> tuple[Trial, Tensor | None, Tensor | None]:
-    x, y, *rest = (*train, None) if len(train) == 1 else train
-    other = check.same_classes(_target(y, model, x, classes), target)
-    values = other.values
-    if target.outputs.real:  # in the units of the rows judged
-        values = (values * other.scale + other.mean - target.mean) / target.scale
-    theirs = adopt(rest[0], x, keep=keep) if rest else None
-    trial = Trial(features.encode(x), as_target(values, target.outputs.real))
-    return trial, None if theirs is None else theirs.mask, None if theirs is None else theirs.scores
 
 
 def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:

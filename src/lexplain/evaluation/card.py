@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
 
+from .. import check
 from ..core import Explanation
 from .metric import Metric
 from .statistics import Estimate
@@ -82,6 +84,13 @@ class Card:
             "metrics": json.loads(self.to_frame().to_json(orient="records")),
         }
         return json.dumps(record)
+
+    def to_parquet(self) -> bytes:
+        """The lines as Parquet, one row a metric; needs the extra `parquet`."""
+        check.parquet_possible()
+        frame, content = self.to_frame(), io.BytesIO()
+        frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
+        return content.getvalue()
 
     def to_html(self) -> str:
         """A self-contained HTML page: the verdict first, then the evidence."""

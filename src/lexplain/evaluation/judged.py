@@ -47,8 +47,8 @@ class Judged:
         shape, mask = (len(rows), target.outputs.count), explanation.mask
         count = features.count
         self.sizes = torch.arange(count + 1) if count <= SIZES else torch.linspace(0, count, SIZES + 1).round().long()
-        self.right = torch.zeros(len(self.sizes), len(rows), dtype=torch.double)  # where the k best features tell the class
-        self.place = explanation.scores.abs().argsort(dim=1, descending=True, stable=True).argsort(1)  # (b, d)
+        self.right = torch.zeros(len(self.sizes), len(rows), dtype=torch.bool)  # where the k best features tell the class
+        self.scores = explanation.scores
         self.fair, self.uniform, self.full = (torch.zeros(shape) for _ in range(3))
         self.encoding, self.mask_only = torch.zeros(len(rows), dtype=torch.double), torch.zeros(len(rows), dtype=torch.double)
         parts = folds(len(rows), seed)
@@ -87,15 +87,15 @@ class Judged:
         if self.outputs.real:
             return
         labels = rows.target.probs[at].argmax(1)  # type: ignore[attr-defined]  # Categorical
-        place = self.place[at].to(self.fabric.device)
+        place = self.scores[at].abs().argsort(dim=1, descending=True, stable=True).argsort(1).to(self.fabric.device)  # (b, d)
         for step, size in enumerate(self.sizes.tolist()):
-            self.right[step, at] = accuracy(judges[0].probabilities(x, place < size).cpu(), labels).double()
+            self.right[step, at] = accuracy(judges[0].probabilities(x, place < size).cpu(), labels).bool()
 
     def tradeoff(self) -> pd.DataFrame | None:
         """How often a judge who is shown the k best features by score tells the class."""
         if self.outputs.real:
             return None
-        found = [bootstrap(values) for values in self.right]
+        found = [bootstrap(values.double()) for values in self.right]
         return pd.DataFrame(
             {"kept": int(size), "eacc": e.mean, "low": e.low, "high": e.high} for size, e in zip(self.sizes, found, strict=True)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -24,12 +25,13 @@ from .fidelity import (
     post_hoc_accuracy,
 )
 from .infidelity import hidden_features, infidelity
+from .kernel_shap import BACKGROUND, PEER_ROWS, kernel_shap_seconds, shap_there
 from .off_data import off_data
 from .retrained import retrain
 from .roar import kar, only_first, retraining_curve, roar, without_first
 from .sanity import mask_cosine
 from .sensitivity import sensitivity
-from .speed import speed
+from .speed import pays_from, speed
 from .stability import mask_stability, rank_stability
 from .statistics import Estimate, bootstrap
 
@@ -61,11 +63,18 @@ class Case:
     apart: Tensor  # indices of the rows audited that are not in the background
     model: Callable[[Tensor], Tensor] | None  # encoded rows to probabilities, or values
     explain: Callable[[Tensor], Tensor] | None  # encoded rows to scores
+    says: Callable[[Tensor], Tensor] | None  # encoded rows to what is explained: the model's answer, else the explainer's own
+    fit_seconds: float | None  # what the explainer's fit took, where it knows
     refit: Callable[[int, str], Explanation] | None  # a seed, and what is randomised ("", "model", "labels"), to an explanation anew
     randomised: tuple[str, ...]  # what can be
     fabric: Fabric
     seed: int
     max_rows: int
+
+    @property
+    def peer(self) -> bool:
+        """Whether the explainer's cost can be compared with KernelSHAP's."""
+        return self.explain is not None and self.says is not None and self.fit_seconds is not None and shap_there()
 
     @property
     def some(self) -> Tensor:
@@ -137,12 +146,11 @@ def infidelity_lines(case: Case) -> list[Line]:
 
 def off_data_lines(case: Case) -> list[Line]:
     """How easily rows whose hidden features are filled are told from real ones: with the mean, and with other rows' values."""
-    raw = case.features.expand(case.explanation.mask)
     some = case.apart[torch.randperm(len(case.apart), generator=case.draws())[:SOME]]
     real = case.background[torch.randperm(len(case.background), generator=case.draws())[: len(some)]]
     lines = []
     for label, imputer in (("Off the data, mean", Constant(0.0)), ("Off the data, other rows", Marginal(case.background))):
-        filled = imputer(case.rows.x[some], raw[some])
+        filled = imputer(case.rows.x[some], case.features.expand(case.explanation.mask[some]))
         lines.append(Line.of(off_data, bootstrap(off_data(filled, real, seed=case.seed)), label, group="off the data"))
     return lines
 
@@ -162,6 +170,18 @@ def speed_lines(case: Case) -> list[Line]:
     measured = 1000 * speed(case.explain, x, repeats=3).seconds_a_row
     reads = "milliseconds to explain a row, many at a time, the fit not counted"
     return [Line("Milliseconds a row", Estimate(measured, measured, measured, len(x)), False, reads, group="cost")]
+
+
+def break_even_lines(case: Case, clock: Callable[[], float] = time.perf_counter) -> list[Line]:
+    """From how many rows on fitting and explaining is cheaper than KernelSHAP on the same model."""
+    assert case.explain is not None and case.says is not None and case.fit_seconds is not None
+    x = case.rows.x[case.some]
+    own = speed(case.explain, x, repeats=3, clock=clock).seconds_a_row
+    peer = kernel_shap_seconds(case.says, case.features, case.background, x[:PEER_ROWS], seed=case.seed, clock=clock)
+    reads = f"from so many rows on, the fit and its explanations take less time than shap's KernelSHAP ({BACKGROUND} background rows, its "
+    reads += "own number of subsets), with the interval of the few rows that were timed; inf: never"
+    estimate = pays_from(case.fit_seconds, own, peer)
+    return [Line("Break-even rows, KernelSHAP", estimate, False, reads, group="cost")]
 
 
 def retraining_lines(case: Case) -> list[Line]:
@@ -217,6 +237,7 @@ MEASURES: dict[str, tuple[Callable[[Case], list[Line]], str, bool]] = {
     "off the data": (off_data_lines, "", True),
     "robustness": (robustness_lines, "explain", True),
     "speed": (speed_lines, "explain", True),
+    "break-even": (break_even_lines, "peer", False),
     "retraining": (retraining_lines, "", False),
     "stability": (stability_lines, "refit", False),
     "sanity": (sanity_lines, "randomised", False),

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from .. import check
+from .statistics import Estimate, bootstrap
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,15 @@ def break_even(fit_seconds: float, seconds_a_row: float, peer_seconds_a_row: flo
     if fit_seconds <= 0:
         return 0 if saved >= 0 else inf
     return ceil(fit_seconds / saved) if saved > 0 else inf
+
+
+def pays_from(fit_seconds: float, seconds_a_row: float, peer_seconds: Tensor) -> Estimate:
+    """The `break_even` against a peer that took so many seconds (b,) for some rows, with the interval that their mean's gives.
+
+    Example:
+        >>> pays_from(60.0, 0.0, torch.tensor([0.03, 0.03]))
+        Estimate(mean=2000, low=2000, high=2000, n=2, level=0.95)
+    """
+    peer = bootstrap(peer_seconds)
+    rows, fewest, most = (break_even(fit_seconds, seconds_a_row, each) for each in (peer.mean, peer.high, peer.low))
+    return Estimate(rows, fewest, most, peer.n, peer.level)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lexplain import check
 
-CELLS = 4_000_000  # counts drawn at a time, to bound memory
+CELLS = 1_000_000  # counts drawn at a time, to bound memory
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import inspect
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -133,6 +134,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
             checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
         """
+        began = time.perf_counter()
         blank = self._blank(X)
         rows = check.images(X) if getattr(blank, "images", False) else check.table(X)
         recipe = self._recipe(blank)
@@ -176,6 +178,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.history_ = pd.DataFrame(history)
         self.evidence_ = Evidence(train, validation, unseen, seed)
         self._card: Any = None
+        self.fit_seconds_ = time.perf_counter() - began
         self.findings_ = findings(method, validation.to(fabric.device), regime, max_rows=self._max_rows())
         for finding in self.findings_:
             warnings.warn(finding, FitWarning, stacklevel=2)

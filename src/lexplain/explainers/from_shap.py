@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,18 +9,8 @@ import torch
 from torch import Tensor
 
 from .. import check
+from ..evaluation.kernel_shap import numpy_seeded
 from .baseline import Baseline, EncodedNetwork, Rows
-
-
-@contextmanager
-def _numpy_seeded(seed: int) -> Iterator[None]:
-    """Draw NumPy's global numbers, which shap uses, from a seed, and leave the caller's as they were."""
-    state = np.random.get_state()  # noqa: NPY002  shap draws from the global state and takes no generator
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
 
 
 class KernelSHAP(Baseline):
@@ -76,7 +64,7 @@ class KernelSHAP(Baseline):
         samples: Any = self.samples or "auto"
         values = []
         for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
-            with _numpy_seeded(self.seed_):
+            with numpy_seeded(self.seed_):
                 values.append(self.explainer_.shap_values(row[None], nsamples=samples, l1_reg=False, silent=True)[0])
         return _of_class(torch.from_numpy(np.stack(values)), rows.wanted)
 

@@ -49,10 +49,12 @@ def _whole_but_real(values: np.ndarray) -> bool:
     return bool(np.issubdtype(values.dtype, np.floating) and len(np.unique(values)) > MOST_REAL_CLASSES)
 
 
-def from_model(model: Any, rows: Any) -> tuple[Target, Remembering]:
-    """What a model says of full rows, and the function that was asked."""
+def from_model(model: Any, rows: Any, *, max_rows: int | None = None) -> tuple[Target, Remembering]:
+    """What a model says of full rows, asked about so many at a time at the most, and the function that was asked."""
     ask = Remembering(as_function(model))
-    answer = ask(rows)
+    most = max_rows or max(1, len(rows))
+    take = rows.iloc if hasattr(rows, "iloc") else rows
+    answer = ask(rows) if len(rows) <= most else np.concatenate([ask(take[at : at + most]) for at in range(0, len(rows), most)])
     if answer.ndim == 1 or answer.shape[1] == 1:
         return _real(answer.reshape(len(answer)).astype(np.float64)), ask
     soft = torch.as_tensor(check.probabilities(answer), dtype=torch.float32)
