@@ -1078,7 +1078,9 @@ def parquet_possible() -> None:
     try:
         importlib.import_module("pyarrow")
     except ImportError as missing:
-        raise ImportError("writing Parquet needs pyarrow, which is not installed; run: pip install pyarrow, or write .csv") from missing
+        raise ImportError(
+            "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv"
+        ) from missing
 
 
 def continuity_fits(price: Any, method: Any, by_rounds: bool) -> None:
@@ -1221,11 +1223,6 @@ def rows_to_draw(rows: Sequence[int], many: int) -> list[int]:
     if not rows or not all(-many <= row < many for row in rows):
         raise ValueError(f"rows {list(rows)[:5]} were asked for, but at least one of the {many} rows, counted from 0, is needed")
     return [int(row) % many for row in rows]
-
-
-        raise ImportError(
-            "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv"
-        ) from missing
 
 
 def class_to_audit(target: Any, classes: np.ndarray | None, rows: int, several: Sequence[int] | None) -> np.ndarray:
