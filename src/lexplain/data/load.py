@@ -10,6 +10,9 @@ import pandas as pd
 from lexplain import check
 from lexplain.core import Dataset
 
+from .colours import colours
+from .confounded import CONFOUNDED
+from .newsgroups import newsgroups
 from .synthetic import L2X, SWITCHING
 from .tabular import TABLES
 
@@ -41,7 +44,7 @@ class Source(Protocol):
         """Make it; each data set names its own options."""
 
 
-SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES)
+SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES, colours, *CONFOUNDED, newsgroups)
 DATASETS: dict[str, Source] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
 
 
