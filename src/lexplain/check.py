@@ -1222,3 +1222,15 @@ def post_fits(name: str, *, plain: bool) -> None:
     """Refuse a member of an archive of posts that is something else."""
     if not plain:
         raise ValueError(f"the archive of posts holds {name!r}, which is none; put the archive there anew as it was published")
+
+
+def strength_asked(strength: str) -> float | str:
+    """Return the strength that a word on the command line means."""
+    if strength == "auto":
+        return strength
+    try:
+        number = float(strength)
+    except ValueError:
+        raise ValueError(f"--strength {strength!r} is neither auto nor a number") from None
+    strength_fits(number)
+    return number

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .. import check
-from . import audit_order, audit_power, default_method, lex_figure3, real_tables, realx_table1
+from . import audit_order, audit_power, default_method, lex_figure3, real_tables, realx_table1, rrr_speed, rrr_tables
 
 TABLES = {
     audit_order.NAME: "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
@@ -15,6 +15,12 @@ TABLES = {
     realx_table1.NAME: "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
     real_tables.NAME: "features needed to stay within five points of a gradient-boosting model, on five real tables and for six methods",
     lex_figure3.NAME: "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
+    rrr_tables.COLOURS: "RRR: toy colours, either rule forbidden, and both found without annotation",
+    rrr_tables.DECOY: "RRR: decoy MNIST with and without annotation, and found without",
+    rrr_tables.IRIS: "RRR: irises beside tumours over random splits, with the irises and without",
+    rrr_tables.NEWS: "RRR: two newsgroups, models that are right for different words",
+    rrr_tables.SWEEP: "RRR: the strength of the penalty over ten decades, and found by the trainer",
+    rrr_speed.NAME: "RRR: milliseconds an explanation, input gradients and LIME",
 }
 _RUNS: dict[str, Callable[..., Path]] = {
     audit_order.NAME: audit_order.reproduce,
@@ -23,6 +29,12 @@ _RUNS: dict[str, Callable[..., Path]] = {
     realx_table1.NAME: realx_table1.reproduce,
     real_tables.NAME: real_tables.reproduce,
     lex_figure3.NAME: lex_figure3.reproduce,
+    rrr_tables.COLOURS: rrr_tables.colours,
+    rrr_tables.DECOY: rrr_tables.decoy,
+    rrr_tables.IRIS: rrr_tables.iris_cancer,
+    rrr_tables.NEWS: rrr_tables.newsgroups,
+    rrr_tables.SWEEP: rrr_tables.lambda_sweep,
+    rrr_speed.NAME: rrr_speed.reproduce,
 }
 
 

@@ -144,7 +144,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             few = rows.take(slice(0, 4)).to(fabric.device)
             check.network_output(network.eval()(few.x), len(few), target.outputs.count, target.outputs.real)
         train, held = self._split(rows)
-        marked = train.irrelevant is not None and bool(train.irrelevant.any())
+        marked = train.irrelevant is not None and self.strength != 0 and bool(train.irrelevant.any())
         if not marked:
             train, held = replace(train, irrelevant=None), replace(held, irrelevant=None)
         always = None if always_include is None else rows.take(torch.as_tensor(np.asarray(always_include))).to(fabric.device)

@@ -1,5 +1,6 @@
 """Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here."""
 
+from .another_explanation import another_explanation
 from .certainty import certainty
 from .cost import cost
 from .feature_rates import feature_rates
@@ -15,6 +16,7 @@ from .sweep import sweep
 from .truth_tradeoff import truth_tradeoff
 
 __all__ = [
+    "another_explanation",
     "certainty",
     "cost",
     "feature_rates",
