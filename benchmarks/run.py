@@ -15,6 +15,7 @@ from pathlib import Path
 
 import against_peers
 import explain_speed
+import right_reasons
 import train_step
 from measure import Sheet, machine
 from rich.console import Console
@@ -44,7 +45,7 @@ def main() -> None:
     for line in facts:
         console.print(line, highlight=False)
     sheets = []
-    for benchmark in (explain_speed.run, train_step.run, against_peers.run):
+    for benchmark in (explain_speed.run, train_step.run, right_reasons.run, against_peers.run):
         for sheet in benchmark(quick=told.quick):
             sheet.show(console)
             sheets.append(sheet)

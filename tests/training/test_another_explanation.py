@@ -25,7 +25,7 @@ def network():
 
 @pytest.fixture(scope="module")
 def found():
-    return lx.find_another_explanation(network, *two_reasons(), most=4, trainer=lx.RightReasons(nn.Identity(), **SOON))
+    return lx.find_another_explanation(network, *two_reasons(), most=4, trainer=lx.RightReasons(nn.Identity(), strength=100.0, **SOON))
 
 
 def test_it_finds_both_reasons_and_stops_when_there_is_no_third(found):
@@ -54,7 +54,7 @@ def test_masks_grow_and_the_numbers_are_there(found):
 def test_explanations_that_stop_changing_end_the_search():
     x, y = two_reasons()
     free = lx.RightReasons(nn.Identity(), strength=0.0, **SOON)  # nothing is forbidden in earnest
-    found = lx.find_another_explanation(network, x, y, most=5, trainer=free)
+    found = lx.find_another_explanation(lambda: nn.Linear(1, 2), x[:, :1], y, most=5, trainer=free)
     assert len(found) == 2
     assert "are those of one before it" in found.why
 

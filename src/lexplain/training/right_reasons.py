@@ -30,7 +30,7 @@ from .learner import Learner, Variant
 from .penalty import input_gradients
 
 CUTOFF = 0.67  # of a row's largest slope, above which an input counts as used (the paper's c)
-PROBE = 0.1  # most of the training's steps that are spent on finding a strength
+PROBE = 1000  # most steps that are spent on finding a strength; a network that has not begun to learn has no slopes to measure
 MAX_ROWS = 8192  # of a forward pass outside training
 
 
@@ -151,8 +151,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         variant = Variant(self.scale, self.target, self.normalise, self.l2)
         learner = Learner(network, variant, None if self.strength == "auto" else float(self.strength), always)
         if marked and self.strength == "auto":
-            steps = max(20, ceil(PROBE * self.epochs * ceil(len(train) / self.batch_size)))
-            learner.find_strength(train.to(fabric.device), rate=self.learning_rate, steps=steps, batch=self.batch_size)
+            learner.find_strength(train.to(fabric.device), rate=self.learning_rate, steps=PROBE, batch=self.batch_size)
         step = Step("network", learner, learner.loss, learner.judge, copies=3 if marked else 1)
         phase = Phase("right reasons" if marked else "network", (step,), settle=0.0 if self.held_out else 1.0)
         settings = Settings(self.epochs, self.batch_size, self.learning_rate, schedule=constant, seed=seed)
