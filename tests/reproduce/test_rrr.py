@@ -36,7 +36,10 @@ def test_a_page_is_written(tmp_path, monkeypatch):
         numbers = {"train": 0.9, "test": 0.8, "in confound": 0.1, "strength": 10.0, "fit_seconds": 1.0, "diversity": 0.2, "held out 1": 0.5}
         return pd.DataFrame([{**line, **numbers} for line in lines])
 
+    from lexplain.report import sweep
+
     monkeypatch.setattr(rrr, "run", few)
+    monkeypatch.setattr(rrr, "search_figure", lambda *_: sweep(few("", [Cell("a", "b", "", 0)], None), x="train", y="test", by="label"))
     page = rrr_tables.lambda_sweep(quick=True, seeds=2, out=tmp_path, workers=1)
     assert "| decoy_digits | auto | 2 | 90.0 (0.0) | 80.0 (0.0) | 10.0 (0.0) | 10.0 (0.0) |" in page.read_text()
     assert (page.parent / "sweep.svg").exists()

@@ -20,7 +20,7 @@ from ..features import Columns
 from ..methods import METHODS
 from ..objectives import Irrelevant
 from ..predictors import Outputs
-from ..training import RightReasons, Settings, find_another_explanation, fit
+from ..training import Alternatives, RightReasons, Settings, find_another_explanation, fit
 from .cells import Cell, run_cells
 from .synthetic import trial_of
 from .tables import mean_and_spread, write_result
@@ -28,6 +28,7 @@ from .tables import mean_and_spread, write_result
 HIDDEN = (50, 30)  # of the paper's network
 TRAINING: dict[str, Any] = {"epochs": 64}
 IRIS_TRAINING: dict[str, Any] = {"epochs": 200, "held_out": 0.0}
+SHOWN = 6  # rows of a figure
 SPLITS = 100  # of irises and tumours, for each seed that is asked for a share of them
 # Strengths of the paper belong to inputs from 0 to 255 and to sums over a row's marks; ours are means over marks of inputs from 0 to 1.
 SWEEP = tuple(10.0**power for power in range(-4, 7))
@@ -73,11 +74,11 @@ def uses(model: RightReasons, data: Dataset) -> dict[str, float]:
     return {"in confound": float((mask & confound(data.test)[:2000]).sum() / mask.sum())} if data.test.truth is not None else {}
 
 
-def compute_search(cell: Cell) -> dict[str, float]:
-    """Find models one after the other, without annotation."""
+def search(cell: Cell) -> tuple[Dataset, Alternatives]:
+    """Three models, found one after the other without annotation."""
     training = dict(cell.training)
     rows = training.pop("rows", None)
-    data = load_data(cell.data, seed=cell.seed, **({} if rows is None else {"rows": rows}))
+    data = load_data(cell.data, seed=cell.seed, rows=rows)
     outputs = int(data.train.y.max()) + 1
     found = find_another_explanation(
         lambda: network(data.train.x.shape[1], outputs),
@@ -89,11 +90,29 @@ def compute_search(cell: Cell) -> dict[str, float]:
         trainer=RightReasons(nn.Identity(), **training),
         random_state=cell.seed,
     )
+    return data, found
+
+
+def compute_search(cell: Cell) -> dict[str, float]:
+    """What the models of a search are worth where the confound is broken, and where they look."""
+    data, found = search(cell)
     told: dict[str, float] = {"diversity": found.diversity}
     for place, model in enumerate(found.models, start=1):
         told |= {f"held out {place}": found.held_scores[place - 1], f"test {place}": model.score(data.test.x, data.test.y)}
         told |= {f"{name} {place}": share for name, share in uses(model, data).items()}
     return told
+
+
+def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Any:
+    """The models of a search side by side, on a few test rows."""
+    from ..report import another_explanation
+
+    data, found = search(cell)
+    return another_explanation(found, data.frame(data.test).iloc[:SHOWN].to_numpy(), shape=shape, titles=_classes(data))
+
+
+def _classes(data: Dataset) -> tuple[str, ...]:
+    return tuple(f"class {label}" for label in data.test.y[:SHOWN])
 
 
 def compute_iris(cell: Cell) -> dict[str, float]:

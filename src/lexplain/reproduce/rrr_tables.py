@@ -39,7 +39,7 @@ def colours(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         notes="Two rules tell the class, each by itself; an annotation that forbids one moves the network to the other. `in corners` and "
         "`in top` are shares of the large input gradients of test rows. The strength is found by the trainer itself.",
         sections=[("Models found one after the other, without annotation", found), (f"Published ({PAPER})", published)],
-        figures={},
+        figures={"models": rrr.search_figure(Cell("colours", "search", "find another", 0, {}, less), (5, 5, 3))},
     )
 
 
@@ -80,7 +80,7 @@ def decoy(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
             ("Selections instead of slopes: L2X on decoy digits, 12 pixels, charged for marked ones", chosen),
             (f"Published ({PAPER})", published),
         ],
-        figures={},
+        figures={"models": rrr.search_figure(Cell(data, "search", "find another", 0, {}, less), (8, 8) if quick else (28, 28))},
     )
 
 
@@ -123,7 +123,7 @@ def iris_cancer(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         notes=f"Means over {splits} random splits of 100 rows, 67 to train on; the numbers under seeds are splits. `without`: the iris "
         "columns are 0 in the test rows. Inputs are raw as in the paper, or standardised by the training rows.",
         sections=[("Models found one after the other, without annotation", found), (f"Published ({PAPER})", published)],
-        figures={},
+        figures={"models": rrr.search_figure(Cell("iris_cancer", "search", "find another", 0, {}, rrr.IRIS_TRAINING), None)},
     )
 
 
