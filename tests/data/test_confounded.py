@@ -66,7 +66,7 @@ def test_the_decoy_tells_the_class_in_training_and_nothing_in_the_test():
 
 def test_irises_are_gone_from_the_test_rows():
     data = load_data("iris_cancer", seed=0)
-    assert len(data.train) == 67
+    assert len(data.train) == 57
     assert len(data.test) == 33
     assert not data.test.x[:, :4].any()
     assert data.validation.x[:, :4].all()

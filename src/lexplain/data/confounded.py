@@ -125,7 +125,7 @@ def _iris_cancer(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
     train, test = train_test_split(np.arange(100), test_size=0.33, random_state=seed)
     may = np.broadcast_to(np.arange(x.shape[1]) >= IRIS, x.shape)
     gone = np.where(may, x, 0.0).astype(np.float32)
-    train, validation = train[:rows], test[: len(test) // 3]  # validation rows are test rows whose irises are still there
+    train, validation = train[10:][:rows], train[:10]
     return Part(x[train], y[train], may[train]), Part(x[validation], y[validation], may[validation]), Part(gone[test], y[test], may[test])
 
 

@@ -82,7 +82,7 @@ def search(cell: Cell) -> tuple[Dataset, Alternatives]:
     outputs = int(data.train.y.max()) + 1
     found = find_another_explanation(
         lambda: network(data.train.x.shape[1], outputs),
-        data.train.x,
+        data.frame(data.train),
         data.train.y,
         most=3,
         fall=1.0,
@@ -108,7 +108,7 @@ def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Any:
     from ..report import another_explanation
 
     data, found = search(cell)
-    return another_explanation(found, data.frame(data.test).iloc[:SHOWN].to_numpy(), shape=shape, titles=_classes(data))
+    return another_explanation(found, data.test.x[:SHOWN], shape=shape, titles=_classes(data))
 
 
 def _classes(data: Dataset) -> tuple[str, ...]:
