@@ -192,8 +192,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         """Class probabilities (n, c)."""
         output = self._outputs(X)
         check.classes_there(self.outputs_.real)
-        said: np.ndarray = output.softmax(1).numpy()
-        return said
+        return np.asarray(output.softmax(1))
 
     def predict(self, X: Any) -> np.ndarray:
         """The likeliest class (n,), or the value."""
@@ -219,8 +218,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         asked = "max" if target == "label" else target
         device = next(self.network_.parameters()).device
         parts = [input_gradients(self.network_, part.to(device), scale=scale, target=asked)[0] for part in torch.split(x, MAX_ROWS)]
-        slopes: np.ndarray = torch.cat(parts).cpu().numpy()
-        return slopes
+        return np.asarray(torch.cat(parts).cpu())
 
     def explain(self, X: Any, *, scale: str | None = None, target: str | int | None = None) -> Explanation:
         """How much each input matters: the size of its slope; kept are those above 0.67 of the row's largest.
@@ -229,12 +227,11 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             Ross, Hughes and Doshi-Velez, 2017, section 3.3 (the mask of the largest input gradients).
         """
         sizes = torch.from_numpy(np.abs(self.input_gradients(X, scale=scale, target=target)).reshape(len(X), -1))
-        data = X if isinstance(X, pd.DataFrame) else np.asarray(X)
         return Explanation(
             scores=sizes,
             mask=largest(sizes),
             feature_names=self.names_,
-            data=data,
+            data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
             method="input gradients",
             predict=partial(self._say, X),
             classes=tuple(self.classes_.tolist()) if hasattr(self, "classes_") and not self.outputs_.real else None,
