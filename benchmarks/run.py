@@ -17,6 +17,7 @@ from pathlib import Path
 
 import against_peers
 import explain_speed
+import right_reasons
 import step_shares
 import train_step
 from measure import Sheet, machine
@@ -25,7 +26,13 @@ from rich.console import Console
 from lexplain import check
 from lexplain.report.write import write_atomically
 
-BENCHMARKS = {"explain": explain_speed.run, "train-step": train_step.run, "step-shares": step_shares.run, "peers": against_peers.run}
+BENCHMARKS = {
+    "explain": explain_speed.run,
+    "train-step": train_step.run,
+    "step-shares": step_shares.run,
+    "right-reasons": right_reasons.run,
+    "peers": against_peers.run,
+}
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "results" / "bench.md"
 
 

@@ -17,10 +17,13 @@ SO_FAR = {  # of design.md, section 2
     "Explanation",
     "Groups",
     "Method",
+    "RightReasons",
     "adopt",
     "audit",
     "compare",
+    "find_another_explanation",
     "load_data",
+    "right_reasons_loss",
 }
 
 

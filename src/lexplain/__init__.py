@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .explainers import Explainer
     from .features import Columns, Groups
     from .methods import METHODS, Method
+    from .training import RightReasons, find_another_explanation, right_reasons_loss
 
 _HOME = {  # imported when first asked for, so that the command line answers at once
     "Card": "evaluation",
@@ -40,10 +41,13 @@ _HOME = {  # imported when first asked for, so that the command line answers at 
     "Groups": "features",
     "METHODS": "methods",
     "Method": "methods",
+    "RightReasons": "training",
     "adopt": "evaluation",
     "audit": "evaluation",
     "compare": "comparison",
+    "find_another_explanation": "training",
     "load_data": "data",
+    "right_reasons_loss": "training",
 }
 
 __all__ = [
@@ -56,10 +60,13 @@ __all__ = [
     "Explanation",
     "Groups",
     "Method",
+    "RightReasons",
     "adopt",
     "audit",
     "compare",
+    "find_another_explanation",
     "load_data",
+    "right_reasons_loss",
 ]
 
 

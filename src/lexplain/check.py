@@ -1261,3 +1261,150 @@ def class_explained(index: np.ndarray, asked: Tensor | None) -> np.ndarray:
             f"target says class {int(index[row])} of row {row}, but the explanation is of class {int(asked[row])}; leave target out"
         )
     return index
+
+
+def right_reasons_variant(scale: str, target: Any) -> None:
+    """Refuse a gradient that is not defined, or always 0."""
+    one_of(scale, ["log", "linear"], "scale")
+    if not isinstance(target, (int, np.integer)) or isinstance(target, bool):
+        one_of(str(target), ["sum", "max", "label"], "target (or the index of a class)")
+    if scale == "linear" and target == "sum":
+        raise ValueError("probabilities sum to 1 whatever the input is, so that their sum has no slope; choose scale='log' or target='max'")
+
+
+def marks_fit(mask: Any, x: Any) -> None:
+    """Refuse marks that are not one for each input."""
+    if tuple(mask.shape) != tuple(x.shape):
+        raise ValueError(f"irrelevant_mask has shape {tuple(mask.shape)}, but inputs of shape {tuple(x.shape)} need one mark each")
+
+
+def truth_there(truth: np.ndarray | None) -> np.ndarray:
+    """Refuse a part of which nobody knows what decides."""
+    if truth is None:
+        raise ValueError("nobody knows which features of this part may decide; give an irrelevant_mask of your own")
+    return np.asarray(truth, dtype=bool)
+
+
+def annotated_names(wanted: Collection[str], names: Sequence[str]) -> None:
+    """Refuse names that no feature has."""
+    odd = [name for name in wanted if name not in names]
+    if odd:
+        raise ValueError(f"no feature is called {odd[:5]}; the features are: {', '.join(map(str, names[:20]))}{'…' * (len(names) > 20)}")
+
+
+def annotation_table(table: pd.DataFrame, names: Sequence[str], rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows and features of an annotation; refuse marks that no row or feature has."""
+    missing = [name for name in ("row", "feature") if name not in table.columns]
+    if missing:
+        raise ValueError(f"the annotation has the columns {list(map(str, table.columns))}; {missing} are needed too")
+    row = pd.to_numeric(table["row"], errors="coerce").to_numpy(dtype=float)
+    bad = ~((row >= 0) & (row < rows) & (row == np.floor(row)))
+    if bad.any():
+        raise ValueError(
+            f"line {int(np.flatnonzero(bad)[0]) + 1} marks row {table['row'].iloc[int(np.flatnonzero(bad)[0])]!r}, "
+            f"but rows are numbered from 0 to {rows - 1}"
+        )
+    feature = table["feature"].to_numpy(dtype=object)
+    annotated_names(sorted({name for name in feature if isinstance(name, str)}), names)
+    return row.astype(int), feature
+
+
+def picture_fits(got: tuple[int, ...], shape: Sequence[int]) -> None:
+    """Refuse a painted mask of another size."""
+    if tuple(got) != tuple(shape)[-2:] or len(shape) not in (2, 3):
+        raise ValueError(f"the picture is {got} (height, width), but an input has shape {tuple(shape)}; paint one of the input's size")
+
+
+def some_word_found(found: np.ndarray, words: Collection[str]) -> None:
+    """Refuse a list of words of which the vocabulary has none."""
+    if not found.any():
+        raise ValueError(f"none of the words {list(words)[:5]} is in the vocabulary; try ignore_case=True, or a * for any letters")
+
+
+def row_numbers(rows: Any, given: int, count: int) -> np.ndarray:
+    """Return the numbers of annotated rows; refuse some that do not fit."""
+    index = np.asarray(rows)
+    if (
+        index.ndim != 1
+        or len(index) != given
+        or index.dtype.kind not in "iu"
+        or (len(index) and not (0 <= index.min() <= index.max() < count))
+    ):
+        raise ValueError(f"annotated_rows must be {given} row numbers from 0 to {count - 1}, one for each row of irrelevant_mask")
+    return index
+
+
+def annotation_fits(marks: np.ndarray, shape: tuple[int, ...]) -> None:
+    """Refuse an annotation of another shape, or of other values than 0, 1 and NaN for rows that nobody looked at."""
+    spread = marks.shape + (1,) * (len(shape) - marks.ndim)
+    if marks.ndim > len(shape) or marks.ndim == 0 or any(a not in (b, 1) for a, b in zip(spread, shape, strict=True)):
+        raise ValueError(
+            f"irrelevant_mask has shape {marks.shape}, but inputs of shape {shape} need that shape, or {shape[1:]} for all rows"
+        )
+    if not np.isin(marks[~np.isnan(marks)], (0, 1)).all():
+        raise ValueError("irrelevant_mask must hold 1 (must not be used), 0, or NaN for rows that nobody annotated")
+
+
+def network_output(output: Any, rows: int, count: int, real: bool) -> None:
+    """Refuse a network whose output does not fit the target."""
+    shape = tuple(output.shape)
+    fits = shape in ((rows,), (rows, 1)) if real else shape == (rows, count)
+    if not fits:
+        needed = f"({rows},) or ({rows}, 1), one value a row" if real else f"({rows}, {count}), one logit a class"
+        raise ValueError(f"the network returned shape {shape} for {rows} rows, but {needed} is needed")
+
+
+def strength_fits(strength: Any) -> None:
+    """Refuse a strength that is neither a number from 0 on nor auto."""
+    if strength != "auto" and not (isinstance(strength, (int, float, np.number)) and math.isfinite(strength) and strength >= 0):
+        raise ValueError(f"strength={strength!r}, but 'auto' or a number from 0 on is needed")
+
+
+def inputs(X: Any) -> np.ndarray:
+    """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
+    if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
+        return finite_numbers(X)
+    values = np.asarray(X, dtype=np.float32)
+    if values.ndim < 2 or 0 in values.shape:
+        raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
+    if not np.isfinite(values).all():
+        raise ValueError("Input X contains NaN or infinity; impute or drop such rows")
+    return values
+
+
+def fitted_network(trained: Any) -> None:
+    """Refuse to predict before fit."""
+    if not hasattr(trained, "network_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"this {type(trained).__name__} is not fitted yet; call fit first")
+
+
+def same_input_shape(got: tuple[int, ...], needed: tuple[int, ...]) -> None:
+    """Refuse inputs of another shape than those of the fit."""
+    if tuple(got) != tuple(needed):
+        raise ValueError(f"inputs have shape {tuple(got)}, but those of the fit had {tuple(needed)}; give inputs of that shape")
+
+
+def classes_there(real: bool) -> None:
+    """Refuse probabilities of real values."""
+    if real:
+        raise AttributeError("a real-valued target has no class probabilities; use predict")
+
+
+def post_fits(name: str, *, plain: bool) -> None:
+    """Refuse a member of an archive of posts that is something else."""
+    if not plain:
+        raise ValueError(f"the archive of posts holds {name!r}, which is none; put the archive there anew as it was published")
+
+
+def strength_asked(strength: str) -> float | str:
+    """Return the strength that a word on the command line means."""
+    if strength == "auto":
+        return strength
+    try:
+        number = float(strength)
+    except ValueError:
+        raise ValueError(f"--strength {strength!r} is neither auto nor a number") from None
+    strength_fits(number)
+    return number

@@ -309,6 +309,65 @@ def reproduce(
         typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers)}")
 
 
+@app.command("right-reasons")
+def right_reasons(
+    data: Data,
+    out: Annotated[Path | None, Option(help="Where to keep the model: a .safetensors file.")] = None,
+    label: Label = None,
+    irrelevant: Annotated[list[str] | None, Option(metavar="COLUMN", help="A column that must not decide; again for more.")] = None,
+    annotations: Annotated[
+        Path | None, Option(help="A .csv with the columns row (from 0) and feature: what must not decide where.")
+    ] = None,
+    strength: Annotated[str, Option(metavar="auto|10", help="What wrong reasons cost beside wrong answers.")] = "auto",
+    test: Annotated[str | None, Option(metavar="DATA", help="Other rows, to score and explain. Default: the training rows.")] = None,
+    predictions: Annotated[Path | None, Option(help="Write what the model says of the rows of --test: .csv.")] = None,
+    report: Annotated[Path | None, Option(help="Write a page of explanations of the rows of --test: .html.")] = None,
+    epochs: Annotated[int, Option(min=1, help="Passes over the rows.")] = 64,
+    seed: Annotated[int, Option(help="The same seed gives the same model.")] = 0,
+    device: Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")] = "auto",
+) -> None:
+    """Train a network that must not use some columns, and see what it uses instead.
+
+    Try: lexplain right-reasons train.csv --label y --irrelevant age --out model.safetensors
+    """
+    import numpy as np
+    import pandas as pd
+
+    from . import check
+    from .data import DATASETS
+    from .data.annotation import mask_from_columns, mask_from_table
+    from .data.files import find_rows
+    from .explainers.right_table import RightTable
+
+    for path, ending in ((out, ".safetensors"), (predictions, ".csv"), (report, ".html")):
+        check.writable(path, (ending,))
+    rows = find_rows(data, "train", label)
+    mask = mask_from_columns(irrelevant or [], rows.names).astype(np.float32)
+    if annotations is not None:
+        marked = mask_from_table(annotations, rows.names, len(rows.x))
+        mask = np.fmax(marked, mask) if irrelevant else marked
+    plain, told = (RightTable(strength=check.strength_asked(strength), epochs=epochs, random_state=seed, device=device) for _ in range(2))
+    plain.fit(rows.x, rows.y)
+    told.fit(rows.x, rows.y, irrelevant_mask=mask)
+    judged = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=told.features)
+    explained = told.explain(judged.x)
+    _uses(rows.names, plain.explain(judged.x).scores, explained.scores)
+    scored = "" if judged.y is None else f"; score {plain.score(judged.x, judged.y):.3f} plain, {told.score(judged.x, judged.y):.3f} now"
+    typer.echo(f"{len(rows.x):,} rows, strength {told.model.strength_:.3g}{scored}")
+    if out is not None:
+        told.save(out)
+        typer.echo(f"Written to {out}")
+    _write(predictions, {".csv": lambda: pd.DataFrame({"prediction": told.predict(judged.x)}).to_csv(index_label="row")})
+    _write(report, {".html": explained.to_html})
+
+
+def _uses(names: Sequence[str], plain: Any, told: Any) -> None:
+    """Show which share of all slopes each column has, without and with the annotation."""
+    before, after = (scores.mean(0) / scores.mean(0).sum() for scores in (plain, told))
+    order = before.maximum(after).argsort(descending=True).tolist()[:15]
+    _table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])
+
+
 def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:
     from rich.console import Console
     from rich.table import Table

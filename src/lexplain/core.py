@@ -31,6 +31,7 @@ class Trial:
     target: Distribution  # batch (b,): Categorical or Normal
     valid: Tensor | None = None  # (b, d) of bool: False is padding, which is never selected
     context: Tensor | None = None  # (b, c) what the selector may see beside x (MEED: the model's output)
+    irrelevant: Tensor | None = None  # (b, ...) of bool: what people say must not be used, one mark a raw input or a feature
     goal: Tensor | None = None  # (b, d) what a phase computed of each row as it started: gains to regress, or what to show
     progress: float = 0.0  # share of the training done, for schedules
     p: Any = None  # the mask distribution of the selector
@@ -48,6 +49,7 @@ class Trial:
             target=rows_of(self.target, rows),
             valid=None if self.valid is None else self.valid[rows],
             context=None if self.context is None else self.context[rows],
+            irrelevant=None if self.irrelevant is None else self.irrelevant[rows],
             goal=None if self.goal is None else self.goal[rows],
             p=None,
             mask=None,
@@ -66,13 +68,14 @@ class Trial:
             target=as_target(target_values(self.target).to(device), isinstance(self.target, Normal)),
             valid=None if self.valid is None else self.valid.to(device),
             context=None if self.context is None else self.context.to(device),
+            irrelevant=None if self.irrelevant is None else self.irrelevant.to(device),
             goal=None if self.goal is None else self.goal.to(device),
         )
 
 
 def joined(one: Trial, other: Trial) -> Trial:
     """The rows of two trials in one; of what has become of them nothing is kept."""
-    both = {name: (getattr(one, name), getattr(other, name)) for name in ("x", "valid", "context", "goal")}
+    both = {name: (getattr(one, name), getattr(other, name)) for name in ("x", "valid", "context", "irrelevant", "goal")}
     tensors = {name: None if first is None else torch.cat([first, second]) for name, (first, second) in both.items()}
     values = torch.cat([target_values(one.target), target_values(other.target)])
     return Trial(target=as_target(values, isinstance(one.target, Normal)), **tensors)  # type: ignore[arg-type]  # x is never None

@@ -115,7 +115,7 @@ def idx(file: File, *, dimensions: int) -> np.ndarray:
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def from_idx(files: tuple[File, ...], _: np.random.Generator, *, only: tuple[int, ...] = tuple(range(10))) -> Pictures:
+def from_idx(files: tuple[File, ...], _: np.random.Generator | None = None, *, only: tuple[int, ...] = tuple(range(10))) -> Pictures:
     """Images and labels to learn from, then those for testing; `only` these classes, which are numbered anew in their order."""
     x, y = zip(*(_labelled(*files[at : at + 2], only=only) for at in (0, 2)), strict=True)
     test = np.repeat([False, True], [len(labels) for labels in y])

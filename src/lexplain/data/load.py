@@ -10,8 +10,11 @@ import pandas as pd
 from lexplain import check
 from lexplain.core import Dataset
 
+from .colours import colours
+from .confounded import CONFOUNDED
 from .faces import faces
 from .images import IMAGES
+from .newsgroups import newsgroups
 from .panels import PANELS
 from .photographs import PHOTOGRAPHS
 from .synthetic import L2X, SWITCHING
@@ -45,7 +48,7 @@ class Source(Protocol):
         """Make it; each data set names its own options."""
 
 
-SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces)
+SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces, colours, *CONFOUNDED, newsgroups)
 DATASETS: dict[str, Source] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
 
 

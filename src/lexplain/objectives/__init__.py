@@ -2,12 +2,14 @@
 
 from .adversary import complement, opposite
 from .continuity import Continuity
+from .irrelevant import Irrelevant
 from .likelihood import Likelihood, cross_entropy, log_terms
 from .prior import PriorExplainer, ToUniform
 from .sparsity import Sparsity, TargetRate, rate_of
 
 __all__ = [
     "Continuity",
+    "Irrelevant",
     "Likelihood",
     "PriorExplainer",
     "Sparsity",

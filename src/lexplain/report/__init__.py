@@ -3,6 +3,7 @@
 from .card_page import card_page
 from .explanation_page import explanation_page, explanation_table
 from .figures import (
+    another_explanation,
     certainty,
     cost,
     feature_rates,
@@ -28,6 +29,7 @@ from .page import Section, page, write_page
 
 __all__ = [
     "Section",
+    "another_explanation",
     "card_page",
     "certainty",
     "cost",

@@ -7,7 +7,19 @@ from functools import partial
 from pathlib import Path
 
 from .. import check
-from . import audit_order, audit_power, default_method, l2x_mnist38, lex_faces, lex_figure3, lex_panels, real_tables, realx_table1
+from . import (
+    audit_order,
+    audit_power,
+    default_method,
+    l2x_mnist38,
+    lex_faces,
+    lex_figure3,
+    lex_panels,
+    real_tables,
+    realx_table1,
+    rrr_speed,
+    rrr_tables,
+)
 from . import realx_image_tables as image_tables
 
 TABLES = {
@@ -23,6 +35,12 @@ TABLES = {
     realx_table1.NAME: "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
     real_tables.NAME: "features needed to stay within five points of a gradient-boosting model, on five real tables and for six methods",
     lex_figure3.NAME: "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
+    rrr_tables.COLOURS: "RRR: toy colours, either rule forbidden, and both found without annotation",
+    rrr_tables.DECOY: "RRR: decoy MNIST with and without annotation, and found without",
+    rrr_tables.IRIS: "RRR: irises beside tumours over random splits, with the irises and without",
+    rrr_tables.NEWS: "RRR: two newsgroups, models that are right for different words",
+    rrr_tables.SWEEP: "RRR: the strength of the penalty over ten decades, and found by the trainer",
+    rrr_speed.NAME: "RRR: milliseconds an explanation, input gradients and LIME",
 }
 _RUNS: dict[str, Callable[..., Path]] = {
     audit_order.NAME: audit_order.reproduce,
@@ -35,6 +53,12 @@ _RUNS: dict[str, Callable[..., Path]] = {
     **{name: partial(image_tables.reproduce, name) for name in image_tables.TABLES},
     real_tables.NAME: real_tables.reproduce,
     lex_figure3.NAME: lex_figure3.reproduce,
+    rrr_tables.COLOURS: rrr_tables.colours,
+    rrr_tables.DECOY: rrr_tables.decoy,
+    rrr_tables.IRIS: rrr_tables.iris_cancer,
+    rrr_tables.NEWS: rrr_tables.newsgroups,
+    rrr_tables.SWEEP: rrr_tables.lambda_sweep,
+    rrr_speed.NAME: rrr_speed.reproduce,
 }
 
 

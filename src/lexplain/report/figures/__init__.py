@@ -3,6 +3,7 @@
 `image_grid` and `imputed` draw many pictures, and return their Figure.
 """
 
+from .another_explanation import another_explanation
 from .certainty import certainty
 from .cost import cost
 from .feature_rates import feature_rates
@@ -23,6 +24,7 @@ from .sweep import sweep
 from .truth_tradeoff import truth_tradeoff
 
 __all__ = [
+    "another_explanation",
     "certainty",
     "cost",
     "feature_rates",

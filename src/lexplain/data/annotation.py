@@ -1,0 +1,98 @@
+"""What people say must not decide, as masks: 1 = irrelevant. Rows of NaN were not annotated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lexplain import check
+
+
+def mask_from_columns(columns: Collection[str], names: Sequence[str]) -> np.ndarray:
+    """(d,) of bool: the named columns, for all rows.
+
+    Example:
+        >>> mask_from_columns(["age"], ["age", "dose"]).tolist()
+        [True, False]
+    """
+    check.annotated_names(columns, names)
+    return np.isin(np.asarray(names, dtype=object), list(columns))
+
+
+def mask_from_table(table: str | Path | pd.DataFrame, names: Sequence[str], rows: int) -> np.ndarray:
+    """(n, d) of 0, 1 and NaN, from a table of one line a mark: the row's number from 0, and the feature's name.
+
+    Rows with no line are NaN: nobody looked at them. A line without a feature says that the row was looked at and nothing is irrelevant.
+
+    Args:
+        table: a CSV file, or a DataFrame, with the columns row and feature.
+        names: of the features, in order.
+        rows: how many the data has.
+    """
+    read = table if isinstance(table, pd.DataFrame) else pd.read_csv(check.readable(Path(table)), dtype={"feature": "str"})
+    row, feature = check.annotation_table(read, names, rows)
+    place = {name: j for j, name in enumerate(names)}
+    mask = np.full((rows, len(names)), np.nan, dtype=np.float32)
+    mask[np.unique(row)] = 0
+    there = np.array([isinstance(name, str) for name in feature], dtype=bool)
+    mask[row[there], [place[name] for name in feature[there]]] = 1
+    return mask
+
+
+def mask_from_picture(path: str | Path, shape: Sequence[int]) -> np.ndarray:
+    """(height, width) or (channels, height, width) of bool: where a picture file, painted by hand, is not black.
+
+    Args:
+        path: a .png file of the size of one input.
+        shape: of one input: (height, width), or with channels first.
+    """
+    from matplotlib.image import imread
+
+    painted = np.asarray(imread(check.readable(Path(path))))
+    marked = painted[..., :3].any(-1) if painted.ndim == 3 else painted > 0
+    if painted.ndim == 3 and painted.shape[-1] == 4:
+        marked &= painted[..., 3] > 0  # what is transparent was not painted
+    check.picture_fits(marked.shape, shape)
+    return np.broadcast_to(marked, tuple(shape)).copy()
+
+
+def mask_from_words(words: Collection[str], vocabulary: Sequence[str], *, ignore_case: bool = False) -> np.ndarray:
+    """(d,) of bool: the words of a vocabulary that must not decide; `*` stands for any letters.
+
+    Example:
+        >>> mask_from_words(["post*"], ["poster", "God"]).tolist()
+        [True, False]
+    """
+    flags = re.IGNORECASE if ignore_case else 0
+    patterns = [re.compile(".*".join(map(re.escape, word.split("*"))), flags) for word in words]
+    found = np.array([any(pattern.fullmatch(str(known)) for pattern in patterns) for known in vocabulary], dtype=bool)
+    check.some_word_found(found, words)
+    return found
+
+
+def mask_of_rows(annotation: Any, shape: Sequence[int], annotated_rows: Any = None) -> np.ndarray:
+    """(n, ...) of bool: one mark for each input, from an annotation of all rows, of some, or of one input for all.
+
+    Args:
+        annotation: of the shape of the inputs, where rows of NaN are not annotated; of the shape of one input, for all rows; of the
+            first axes alone, such as one mark a token of embedded text; or of some rows, which `annotated_rows` names.
+        shape: of the inputs.
+        annotated_rows: (m,) numbers of the rows that the annotation is of.
+    """
+    marks = np.asarray(annotation, dtype=np.float32)
+    whole = tuple(shape)
+    if annotated_rows is not None:
+        index = check.row_numbers(annotated_rows, len(marks), whole[0])
+        every = np.zeros((whole[0], *marks.shape[1:]), dtype=np.float32)
+        every[index] = marks
+        marks = every
+    if marks.shape == whole[1:]:
+        marks = np.broadcast_to(marks, whole)
+    check.annotation_fits(marks, whole)
+    marks = marks.reshape(marks.shape + (1,) * (len(whole) - marks.ndim))
+    return np.broadcast_to(np.nan_to_num(marks) > 0, whole)

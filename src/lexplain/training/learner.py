@@ -1,0 +1,83 @@
+"""A network that learns answers and reasons together: what the training loop is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.distributions import Normal
+
+from ..core import Trial, joined, target_values
+from .penalty import Terms, two_terms, wrong_answers
+from .strength import Balance, starting_strength
+
+JUDGES = 20  # annotated rows that are enough to choose an epoch by
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which slopes are penalised and what is summed; see `right_reasons_loss`."""
+
+    scale: str = "log"
+    target: str | int = "sum"
+    normalise: bool = True
+    l2: float = 0.0  # price of squared weights, divided by the rows of a batch
+
+
+class Learner(nn.Module):
+    """A network, and the strength that goes with it, so that a checkpoint holds both.
+
+    Args:
+        network: what learns.
+        variant: of the penalty.
+        strength: of the reasons; None: none, unless `find_strength` finds one.
+        always: rows that are in each batch.
+    """
+
+    def __init__(self, network: nn.Module, variant: Variant, strength: float | None, always: Trial | None = None) -> None:
+        super().__init__()
+        self.network, self.variant, self.strength, self.always = network, variant, strength, always
+        self.balance: Balance | None = None
+
+    @property
+    def last_strength(self) -> float:
+        """The strength that the training ended with."""
+        return float(self.balance.value) if self.balance is not None else self.strength or 0.0
+
+    def find_strength(self, rows: Trial, *, rate: float, steps: int, batch: int) -> None:
+        """Let the strength be found, and kept in proportion while training; see `starting_strength`."""
+        answers = target_values(rows.target)
+        guess = answers.mean(0, keepdim=True)
+        real = isinstance(rows.target, Normal)
+        guessing = float((answers - guess).square().mean() / 2 if real else -torch.special.xlogy(guess, guess).sum())
+        start = starting_strength(self.network, self.terms, rows, guessing=guessing, rate=rate, steps=steps, batch=batch)
+        self.balance = Balance(start).to(rows.x.device)
+
+    def terms(self, network: nn.Module, trial: Trial) -> Terms:
+        """What a batch costs a network."""
+        y, how = target_values(trial.target), self.variant
+        return two_terms(network, trial.x, y, trial.irrelevant, scale=how.scale, target=how.target, normalise=how.normalise)
+
+    def loss(self, trial: Trial) -> Tensor:
+        """What to descend on a batch."""
+        trial = trial if self.always is None else joined(self.always, trial)
+        terms = self.terms(self.network, trial)
+        loss = terms.answers
+        if terms.reasons is not None:
+            loss = loss + (self.strength or 0.0 if self.balance is None else self.balance(terms)) * terms.reasons
+        if self.variant.l2:
+            loss = loss + self.variant.l2 / len(trial) * sum(weights.square().sum() for weights in self.network.parameters())
+        return loss
+
+    def judge(self, trial: Trial) -> Tensor:
+        """What answers cost on held-out rows whose marked inputs take the values of other rows, so that who uses them is found out.
+
+        It is made of training rows and of the annotation alone. Rows without marks do not count where enough others have some.
+        """
+        if trial.irrelevant is not None:
+            marked = trial.irrelevant.flatten(1).any(1)
+            trial = trial.take(marked) if int(marked.sum()) >= JUDGES else trial
+            assert trial.irrelevant is not None
+            trial = replace(trial, x=torch.where(trial.irrelevant, trial.x.roll(1, 0), trial.x))
+        return wrong_answers(self.network(trial.x), target_values(trial.target))
