@@ -30,7 +30,7 @@ from .judges import CHECKED, Judge, Task, predictor_network, prepare, scene, tri
 AT_ONCE = 1000  # images that are explained together
 SHOWN = 6  # test images whose explanations are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
-ASKED = ("EVAL-X", "uniform rate", "FULL")
+ASKED = ("EVAL-X", "FULL")
 
 
 def task_of(cell: Cell) -> Task:
@@ -119,16 +119,14 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
         scores, mask = method.explain(x)
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*few) for few in zip(torch.split(x, 250), torch.split(mask, 250), strict=True)])
-        said = [judges[kind].probabilities(x, mask) for kind in ("EVAL-X", "uniform rate")]
-        full = judges["FULL"].probabilities(x, torch.ones_like(mask))
-        parts.append([each.cpu() for each in (scores, mask, own, *said, full)])
-    scores, mask, own, fair, uniform, full = (torch.cat(column) for column in zip(*parts, strict=True))
+        fair, full = judges["EVAL-X"].probabilities(x, mask), judges["FULL"].probabilities(x, torch.ones_like(mask))
+        parts.append([each.cpu() for each in (scores, mask, own, fair, full)])
+    scores, mask, own, fair, full = (torch.cat(column) for column in zip(*parts, strict=True))
     _keep_examples(folder, cell, data, scores, mask, own)
     numbers = {
         "ACC": accuracy(own, labels),
         "eACC": accuracy(fair, labels),
         "eAUROC": auroc(fair, labels),
-        "eACC, uniform rate": accuracy(uniform, labels),
         "FULL ACC": accuracy(full, labels),
         "kept": 100 * mask.double().mean(1),
         "breaks": _breaks(mask, features),

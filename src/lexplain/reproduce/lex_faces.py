@@ -11,8 +11,8 @@ from .judges import Task, scene
 from .tables import mean_and_spread, write_result
 
 NAME = "lex-faces"
-RATES = (0.05, 0.1, 0.2)
-SIZE: dict[str, Any] = {"steps": 3000, "batch_size": 128, "judge_steps": 3000, "networks": "deep"}
+OTHER_RATES = (0.05, 0.2)
+SIZE: dict[str, Any] = {"steps": 2500, "batch_size": 128, "judge_steps": 2000, "networks": "deep"}
 QUICK: dict[str, Any] = {"rows": 1000, "steps": 100, "batch_size": 32, "judge_steps": 100}
 LINES: dict[str, dict[str, Any]] = {
     "marginal": {"imputer": ("Marginal", {})},
@@ -23,13 +23,12 @@ LINES: dict[str, dict[str, Any]] = {
 
 def cells(*, quick: bool, seeds: int) -> list[Cell]:
     """Every imputation at every rate; the tenth first."""
-    size, small = (QUICK, {"width": 8}) if quick else (SIZE, {})
-    rates = (0.1,) if quick else sorted(RATES, key=lambda rate: abs(rate - 0.1))
+    size, width = (QUICK, 8) if quick else (SIZE, 16)
+    wanted = [(label, 0.1) for label in LINES] + ([] if quick else [("marginal", rate) for rate in OTHER_RATES])
     return [
-        Cell("faces", label, "hold", seed, {**options, **small, "keep": rate}, size)
+        Cell("faces", label, "hold", seed, {**LINES[label], "width": width, "keep": rate}, size)
         for seed in range(seeds)
-        for rate in rates
-        for label, options in LINES.items()
+        for label, rate in wanted
     ]
 
 
