@@ -11,9 +11,12 @@ ARGUMENTS = {
     "audit_shap.py": ["--rows", "300", "--trees", "5"],
     "compare_explainers.py": ["--rows", "300", "--epochs", "1", "--seeds", "1"],
     "explain_a_model.py": ["--epochs", "1", "--out", "page.html"],
+    "explain_images.py": ["1"],
     "group_columns.py": ["--rows", "200", "--epochs", "1"],
 }
-WORDS = {"audit_shap.py": "FS-M", "compare_explainers.py": "ablation", "explain_a_model.py": "eACC", "group_columns.py": "bent sum"}
+WORDS = {"audit_shap.py": "FS-M", "compare_explainers.py": "ablation", "explain_a_model.py": "eACC", "group_columns.py": "bent sum"} | {
+    "explain_images.py": "in the panel that decides"
+}
 
 
 def test_every_example_is_run():

@@ -30,7 +30,6 @@ from .judges import CHECKED, Judge, Task, predictor_network, prepare, scene, tri
 AT_ONCE = 1000  # images that are explained together
 SHOWN = 6  # test images whose explanations are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
-ASKED = ("EVAL-X", "FULL")
 
 
 def task_of(cell: Cell) -> Task:
@@ -40,7 +39,7 @@ def task_of(cell: Cell) -> Task:
 
 def judges_of(cell: Cell) -> list[Judge]:
     """Who judges a cell."""
-    return [Judge(task_of(cell), kind, cell.training["judge_steps"]) for kind in ASKED]
+    return [Judge(task_of(cell), kind, cell.training["judge_steps"]) for kind in cell.training.get("judges", ("EVAL-X", "FULL"))]
 
 
 def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
@@ -119,18 +118,20 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
         scores, mask = method.explain(x)
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*few) for few in zip(torch.split(x, 250), torch.split(mask, 250), strict=True)])
-        fair, full = judges["EVAL-X"].probabilities(x, mask), judges["FULL"].probabilities(x, torch.ones_like(mask))
-        parts.append([each.cpu() for each in (scores, mask, own, fair, full)])
-    scores, mask, own, fair, full = (torch.cat(column) for column in zip(*parts, strict=True))
+        every = {kind: judges[kind].probabilities(x, torch.ones_like(mask) if kind == "FULL" else mask) for kind in judges}
+        parts.append([each.cpu() for each in (scores, mask, own, *every.values())])
+    scores, mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))
+    said = dict(zip(judges, rest, strict=True))
     _keep_examples(folder, cell, data, scores, mask, own)
     numbers = {
         "ACC": accuracy(own, labels),
-        "eACC": accuracy(fair, labels),
-        "eAUROC": auroc(fair, labels),
-        "FULL ACC": accuracy(full, labels),
+        "eACC": accuracy(said["EVAL-X"], labels),
+        "eAUROC": auroc(said["EVAL-X"], labels),
         "kept": 100 * mask.double().mean(1),
         "breaks": _breaks(mask, features),
     }
+    if "FULL" in said:
+        numbers["FULL ACC"] = accuracy(said["FULL"], labels)
     if data.test.truth is not None:
         numbers["wrong"] = fdr(mask, torch.as_tensor(data.test.truth))
     return {name: float(values.double().mean()) for name, values in numbers.items()}

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from .cells import Cell
+from .gallery import gallery
 from .images import run
 from .tables import mean_and_spread, write_result
 
@@ -88,7 +89,9 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
     """Compute a table and write it beside the published one."""
     table = TABLES[name]
     folder = out / (f"{name}-quick" if quick else name)
-    frame = run(cells(table, quick=quick, seeds=seeds), folder, workers=workers)
+    made = cells(table, quick=quick, seeds=seeds)
+    frame = run(made, folder, workers=workers)
+    drawn = gallery([cell for cell in made if cell.seed == 0], folder)
     frame[["ACC", "eACC", "FULL ACC"]] *= 100
     frame["ACC - eACC"] = frame["ACC"] - frame["eACC"]
     frame = frame.rename(columns={"kept": "kept %"})
@@ -100,8 +103,8 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
         command=f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}",
         notes=f"{table.notes} {NOTES}",
         frame=frame,
-        sections=[("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).fillna(""))],
-        figures={},
+        sections=[("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).astype(object).fillna(""))],
+        figures={} if drawn is None else {"kept": drawn},
     )
 
 

@@ -1,6 +1,6 @@
 """Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here.
 
-`image_grid` and `imputed` draw many pictures, and return their Figure.
+`image_grid`, `imputed` and `masks_side_by_side` draw many pictures, and return their Figure.
 """
 
 from .another_explanation import another_explanation
@@ -15,6 +15,7 @@ from .image_overlay import image_overlay
 from .image_scores import image_scores
 from .imputed import imputed
 from .kept_tradeoff import kept_tradeoff
+from .masks_side_by_side import masks_side_by_side
 from .path import path
 from .row_bars import row_bars
 from .selection_map import selection_map
@@ -36,6 +37,7 @@ __all__ = [
     "image_scores",
     "imputed",
     "kept_tradeoff",
+    "masks_side_by_side",
     "path",
     "row_bars",
     "save",

@@ -1,0 +1,97 @@
+"""Tables on images: which cells they have, what a cell computes, and that judges are trained once."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from lexplain import imputers
+from lexplain.imputers import Constant, Marginal
+from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
+from lexplain.reproduce.cells import Cell
+
+TINY = {"rows": 60, "steps": 2, "batch_size": 20, "judge_steps": 2}
+
+
+def cell(label="marginal", method="hold", **options):
+    return Cell("sp_digits", label, method, 0, {"width": 4, "keep": 0.1, **options}, TINY)
+
+
+def test_the_panels_have_both_lines_over_all_rates_and_every_imputation_at_one():
+    made = lex_panels.cells("lex-sp-mnist", quick=False, seeds=5)
+    assert len(made) == len({each.key for each in made})
+    best = [(each.options["keep"], each.seed) for each in made if each.label == lex_panels.BEST]
+    assert sorted(best) == [(rate, seed) for rate in (0.02, 0.05, 0.1, 0.2) for seed in range(5)]
+    at = {each.label for each in made if each.options["keep"] == 0.1 and each.seed == 0}
+    assert at == set(lex_panels.IMPUTATIONS)
+    names = {options["imputer"][0] for options in lex_panels.IMPUTATIONS.values()}
+    assert names == {name for name in imputers.__all__ if name[0].isupper()} - {"Gaussian", "IndependentGaussian"}
+
+
+@pytest.mark.parametrize("name", realx_image_tables.TABLES)
+def test_the_tables_of_realx_have_four_methods(name):
+    made = realx_image_tables.cells(realx_image_tables.TABLES[name], quick=False, seeds=2)
+    assert len(made) == len({each.key for each in made}) == 8
+    assert {each.method for each in made} == {"realx", "l2x", "invase", "basex"}
+
+
+def test_faces_have_a_tenth_first():
+    made = lex_faces.cells(quick=False, seeds=1)
+    assert [each.options["keep"] for each in made] == [0.1, 0.1, 0.1, 0.05, 0.2]
+
+
+@pytest.mark.parametrize("method", ["hold", "realx", "l2x"])
+def test_a_cell_is_computed_and_judged(method, tmp_path):
+    numbers = images.compute(cell(method=method), tmp_path)
+    assert {"ACC", "eACC", "eAUROC", "FULL ACC", "kept", "wrong", "breaks"} <= set(numbers)
+    assert numbers["kept"] == pytest.approx(10, abs=0.7) if method != "realx" else True
+    assert 0 <= numbers["wrong"] <= 1
+    assert json.dumps(numbers)
+    shown = gallery.example(cell(method=method), tmp_path)
+    assert shown.mask.shape == (images.SHOWN, 128)
+    assert gallery.gallery([cell(method=method)], tmp_path).axes
+    assert gallery.example(cell("another"), tmp_path) is None
+
+
+def test_judges_are_trained_once(tmp_path, monkeypatch):
+    images.compute(cell(), tmp_path)
+    monkeypatch.setattr(judges, "train_evaluator", lambda *_, **__: pytest.fail("trained again"))
+    again = images.compute(cell("zero", imputer=("Constant", {"value": 0.0})), tmp_path)
+    assert "eACC" in again
+    other = judges.Judge(replace(images.task_of(cell()), seed=1), "EVAL-X", 2)
+    assert other.path(tmp_path) != images.judges_of(cell())[0].path(tmp_path)
+
+
+def test_imputers_learn_from_training_images_and_draw_from_others():
+    train, background = torch.rand(40, 1, 4, 4), torch.full((9, 1, 4, 4), 0.5)
+    assert isinstance(images._imputer("Constant", {"value": 3.0}, train, background), Constant)
+    marginal = images._imputer("Marginal", {}, train, background)
+    assert isinstance(marginal, Marginal)
+    rows = images._imputer("MixtureRows", {"components": 2}, train, background)
+    hidden = torch.zeros(5, 1, 4, 4, dtype=torch.bool)
+    assert torch.equal(marginal(train[:5], hidden), background[:5])
+    assert torch.equal(rows(train[:5], hidden), background[:5])
+
+
+def test_breaks_are_counted_for_each_patch_kept():
+    features = images.Patches(1).fit(np.zeros((1, 3, 3)))
+    block, apart = torch.zeros(9, dtype=torch.bool), torch.zeros(9, dtype=torch.bool)
+    block[[4, 5]], apart[[0, 8]] = True, True
+    assert images._breaks(torch.stack([block, apart]), features).tolist() == [5 / 2, 4 / 2]
+
+
+@pytest.mark.parametrize("name", ["lex-sp-mnist", "realx-table2"])
+def test_the_page_is_written_beside_what_is_published(name, tmp_path, monkeypatch):
+    module = lex_panels if name.startswith("lex") else realx_image_tables
+    made = module.cells(*(("lex-sp-mnist",) if module is lex_panels else (module.MNIST,)), quick=True, seeds=1)
+    numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "kept": 5.0, "wrong": 0.01, "breaks": 2.0, "fit_seconds": 1.0}
+    rows = [{"data": c.data, "label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made]
+    frame = pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers)
+    monkeypatch.setattr(module, "run", lambda *_, **__: frame)
+    page = module.reproduce(name, quick=True, seeds=1, out=tmp_path, workers=1).read_text()
+    assert f"lexplain reproduce {name} --quick --seeds 1" in page
+    assert "| 90.0 | 80.0 |" in page
+    assert ("published" in page.lower()) == (module is realx_image_tables) or "publishes" in page
