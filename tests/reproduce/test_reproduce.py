@@ -81,7 +81,10 @@ def test_a_cell_of_each_kind_is_computed(monkeypatch):
 def test_an_unknown_table_is_refused(tmp_path):
     with pytest.raises(ValueError, match=r"is no table; choose one of: .*audit-power.*default"):
         reproduce("table9", out=tmp_path)
-    assert set(TABLES) == {"audit-order", "audit-power", "default", "realx-table1", "real-tables", "lex-figure3"}
+    tables = {"audit-order", "audit-power", "default", "realx-table1", "real-tables", "lex-figure3"}
+    images = {"realx-table2", "realx-table3", "l2x-mnist38", "lex-sp-mnist", "lex-sp-fashion", "lex-faces"}
+    reasons = {f"rrr-{name}" for name in ("colours", "decoy", "iris-cancer", "newsgroups", "lambda-sweep", "speed")}
+    assert set(TABLES) == tables | images | reasons
 
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():
