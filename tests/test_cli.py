@@ -53,6 +53,19 @@ def quick_judges(monkeypatch):
     monkeypatch.setattr(evaluator, "READER_STEPS", 5)
 
 
+def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
+    for part in ("train", "test"):
+        well("data", "sp_digits", "--rows", 60, "--part", part, "--out", tmp_path / f"{part}.npz")
+    options = ["--epochs", 1, "--device", "cpu"]
+    said = well("fit", tmp_path / "train.npz", "--patch", 2, "--keep", 3, *options, "--out", tmp_path / "images.lex")
+    assert "hold: 60 rows, 32 features, 10 classes; keeps 3.0 a row" in said
+    well("explain", tmp_path / "images.lex", tmp_path / "test.npz", "--out", tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text().count("data:image/png") >= 10
+    assert "eACC" in well("audit", tmp_path / "images.lex", tmp_path / "test.npz", "--train", tmp_path / "train.npz")
+    told = plain(lexplain("fit", "s3", "--patch", 2, "--out", tmp_path / "m.lex").output)
+    assert "--patch 2 is for images" in told
+
+
 # ---- what is asked before anything is loaded ----
 
 
@@ -74,7 +87,7 @@ def test_version_and_bare_call():
 
 def test_help_names_what_there_is():
     told = re.search(r"--method \S+ (.*?)\. ", well("fit", "--help").replace("│", ""))[1]
-    assert set(re.findall(r"\w+", told)) - {"or"} == set(METHODS) - {"meed"}  # which needs a model that can be asked
+    assert set(re.findall(r"\w+", told)) - {"or", "default"} == set(METHODS) - {"meed"}  # which needs a model that can be asked
     assert f"[default: {MARGIN}]" in plain(lexplain("audit", "--help").output.replace("│", ""))
 
 

@@ -495,7 +495,7 @@ def test_the_command(tmp_path, monkeypatch):
         "--metric",
         "kept",
     ]
-    for ending in ("csv", "json", "html", "parquet"):
+    for ending in ("csv", "json", "html", "parquet", "md"):
         out = tmp_path / f"table.{ending}"
         done = CliRunner().invoke(cli.app, [*words, "--store", str(tmp_path / "store"), "--out", str(out)], env={"COLUMNS": "200"})
         assert done.exit_code == 0, done.output
@@ -503,6 +503,9 @@ def test_the_command(tmp_path, monkeypatch):
     assert len(pd.read_csv(tmp_path / "table.csv")) == len(pd.read_parquet(tmp_path / "table.parquet")) == 2 * 2 * 2 * 2
     assert len(list((tmp_path / "store").glob("*.json"))) == 8
     assert "Explainers compared" in (tmp_path / "table.html").read_text()
+    page = (tmp_path / "table.md").read_text()
+    assert f"Written by `lexplain {' '.join(words[:9])} --metric TPR --metric kept --keep 4`" in page
+    assert "| all | s3 | 1.000 |" in page
 
 
 @pytest.mark.parametrize(

@@ -705,11 +705,12 @@ def arrays_fit(path: Path, arrays: Mapping[str, np.ndarray], *, target: bool) ->
         raise ValueError(f"{path} has no array named {missing}; give x (rows, columns), y (rows,) to learn from, and names if you like")
     shapes = {name: array.shape for name, array in arrays.items()}
     x, y, names = shapes["x"], shapes.get("y"), shapes.get("names")
-    if len(x) != 2 or 0 in x or arrays["x"].dtype.kind not in "biuf":
-        raise ValueError(f"{path}: x is {arrays['x'].dtype} of shape {x}, but numbers of shape (rows, columns) are needed")
+    if len(x) not in (2, 3, 4) or 0 in x or arrays["x"].dtype.kind not in "biuf":
+        needed = "numbers of shape (rows, columns), or images such as (n, channels, rows, columns), are needed"
+        raise ValueError(f"{path}: x is {arrays['x'].dtype} of shape {x}, but {needed}")
     if y is not None and (len(y) not in (1, 2) or y[0] != x[0]):
         raise ValueError(f"{path}: x has {x[0]} rows and y the shape {y}; give one label or value, or one row of probabilities, a row")
-    if names is not None and (names != x[1:] or arrays["names"].dtype.kind != "U"):
+    if len(x) == 2 and names is not None and (names != x[1:] or arrays["names"].dtype.kind != "U"):
         raise ValueError(f"{path}: x has {x[1]} columns and names the shape {names}; give one text a column, or leave names out")
 
 
@@ -1149,6 +1150,13 @@ def patch_size(size: Any) -> tuple[int, int]:
     if len(both) != 2 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in both):
         raise ValueError(f"a patch of size {size!r} was asked for, but a whole number of pixels from 1, or (rows, columns), is needed")
     return int(both[0]), int(both[1])
+
+
+def patch_of(size: int, X: Any) -> int:
+    """Refuse patches of rows that are no images."""
+    if getattr(X, "ndim", 2) < 3:
+        raise ValueError(f"--patch {size} is for images, but the rows have the shape {tuple(X.shape)}; leave it out")
+    return size
 
 
 def patches_fit(size: tuple[int, int], shape: Sequence[int]) -> None:

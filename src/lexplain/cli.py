@@ -89,11 +89,14 @@ def data(
 def fit(
     data: Data,
     out: Annotated[Path, Option(help="Where to keep the explainer: a .lex file.")],
-    method: Annotated[str, Option(help="gains, realx, lex, l2x, invase, basex or vibi.")] = "gains",
+    method: Annotated[str, Option(help="default, gains, hold, realx, lex, l2x, invase, basex or vibi.")] = "default",
     keep: Annotated[
         str | None, Option(metavar="5|0.3|auto", help="How many features of a row to keep, or which share; auto: gains chooses.")
     ] = None,
     penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
+    patch: Annotated[
+        int | None, Option(min=1, help="Of images: the side of a patch in pixels. Default: the data set's own, else 1.")
+    ] = None,
     tolerance: Annotated[float | None, Option(help="With --keep auto: nats by which predictions may move.")] = None,
     tolerance_points: Annotated[float | None, Option(help="Instead: points of accuracy that a judge may lose.")] = None,
     budget: Annotated[str, Option(help="default, or thorough: three times the networks, and more rounds.")] = "default",
@@ -117,6 +120,7 @@ def fit(
     from . import check
     from .data.files import find_rows
     from .explainers import Explainer, FitWarning
+    from .features import Patches
     from .report import fit_page
     from .report.wording import chosen_point
 
@@ -126,6 +130,7 @@ def fit(
     explainer = Explainer(method, keep=check.size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
+    explainer.set_params(features=rows.features if patch is None else Patches(check.patch_of(patch, rows.x)))
     began = perf_counter()
     try:
         with warnings.catch_warnings():
@@ -138,7 +143,8 @@ def fit(
     explainer.save(out)
     kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
     kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
-    typer.echo(f"{method}: {len(rows.x):,} rows, {len(rows.names)} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
+    method, count = explainer.method_.name, explainer.features_.count
+    typer.echo(f"{method}: {len(rows.x):,} rows, {count} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
     if explainer.path_ is not None:
         typer.echo(f"Chosen on held-out rows: {chosen_point(explainer.path_)}.")
     for finding in explainer.findings_:
@@ -210,13 +216,15 @@ def audit(
         seen = find_rows(train or data, "train", label, outputs, known=known)
         learned = () if ours is None else (ours.explain(seen.x),)
         others = (seen.x, check.in_classes(seen.y, classes, train or data), *learned)
+    judged = read_scores(explanation) if ours is None else ours.explain(rows.x)
+    features = None if rows.truth is None else rows.truth.shape[1]
     card = judge(
-        read_scores(explanation) if ours is None else ours.explain(rows.x),
+        judged,
         rows.x,
         check.in_classes(rows.y, classes, data),
         train=others,
         explainer=ours,
-        truth=rows.truth,
+        truth=rows.truth if ours is None or ours.features_.count == features else None,  # patches of another size have no truth
         control_flow=rows.control_flow,
         keep=keep,
         measures=measure,
@@ -239,7 +247,7 @@ def compare(
     keep: Annotated[int | None, Option(min=1, help="Features to keep. Default: as many as really decide, else half.")] = None,
     metric: Annotated[list[str] | None, Option(help="A number to compare by, such as eACC; may be given several times.")] = None,
     rows: Annotated[int | None, Option(min=1, help="Most test rows to explain. Default: all, but 200 for shap and lime.")] = None,
-    out: Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet or .html.")] = None,
+    out: Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")] = None,
     store: Annotated[Path | None, Option(help="Keep finished cells in this folder, and go on from it when run again.")] = None,
     workers: Annotated[int, Option(min=1, help="Processes at a time.")] = 1,
 ) -> None:
@@ -250,8 +258,9 @@ def compare(
     from . import check
     from .comparison import compare as run
     from .report import Section, page
+    from .reproduce.tables import comparison_page
 
-    if check.writable(out, (".csv", ".json", ".parquet", ".html")) == ".parquet":
+    if check.writable(out, (".csv", ".json", ".parquet", ".html", ".md")) == ".parquet":
         check.parquet_possible()
     found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, workers=workers)
     first, tests = found.first_tests()
@@ -260,16 +269,20 @@ def compare(
         f"Paired tests of {first}": tests,
         "What it cost": found.costs().reset_index(),
     }
-    for title, part in parts.items():
+    shown = {title: part.map(_number) for title, part in parts.items()}
+    for title, part in shown.items():
         typer.secho(title, bold=True)
-        shown = part.map(lambda cell: f"{cell:.3f}" if isinstance(cell, float) and cell == cell else "" if cell != cell else cell)
-        _table([str(name) for name in part.columns], shown.itertuples(index=False))
+        _table([str(name) for name in part.columns], part.itertuples(index=False))
     for line in found.failures():
         typer.secho(f"Warning: {line}", fg="yellow", err=True)
     lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
     sections = [Section(title, table=part) for title, part in parts.items()]
     made: dict[str, Callable[[], str | bytes]] = {".csv": found.to_csv, ".json": found.to_json, ".parquet": found.to_parquet}
-    _write(out, made | {".html": lambda: page("Explainers compared", lead, sections, version=__version__)})
+    made |= {".html": lambda: page("Explainers compared", lead, sections, version=__version__)}
+    told = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--metric", name) for name in metric or ()]
+    told += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
+    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in told for word in pair)])
+    _write(out, made | {".md": lambda: comparison_page(command, lead, shown)})
 
 
 @app.command()
@@ -366,6 +379,11 @@ def _uses(names: Sequence[str], plain: Any, told: Any) -> None:
     before, after = (scores.mean(0) / scores.mean(0).sum() for scores in (plain, told))
     order = before.maximum(after).argsort(descending=True).tolist()[:15]
     _table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])
+
+
+def _number(cell: Any) -> Any:
+    """A cell as it is shown: three digits, and nothing where there is no number."""
+    return "" if cell != cell else f"{cell:.3f}" if isinstance(cell, float) else cell
 
 
 def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -124,3 +124,11 @@ def test_every_baseline_explains_images_or_says_that_it_cannot(name):
         return
     made = baseline.fit(X[:40], Y[:40] if "y" in baseline.needs else None, **given)
     assert made.explain(X[:40] if name == "oracle" else X[:3]).mask.shape[1] == 6
+
+
+def test_at_last_the_predictor_learns_to_read_what_the_finished_selector_keeps():
+    explainer = Explainer("hold", keep=4, epochs=5, batch_size=60, device="cpu").fit(X, Y)
+    assert explainer.history_["phase"].tolist() == ["selector"] * 4 + ["polish"]
+    phases = explainer.method_.phases()
+    assert [step.module for step in phases[-1].steps] == [explainer.method_.predictor]
+    assert sum(phase.share for phase in phases) == pytest.approx(1)

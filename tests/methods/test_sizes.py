@@ -11,7 +11,7 @@ from lexplain.predictors import Outputs
 
 COUNT = 10
 FEATURES = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT)))
-SUBSETS = ["l2x", "lex", "meed", "vibi"]
+SUBSETS = ["hold", "l2x", "lex", "meed", "vibi"]
 COINS = [name for name in METHODS if name not in (*SUBSETS, "gains")]  # gains prices features one by one: test_rounds
 
 
@@ -58,8 +58,8 @@ def test_without_a_size_coins_pay_the_papers_price(name, price):
 
 
 @pytest.mark.parametrize("name", SUBSETS)
-def test_without_a_size_subsets_keep_a_third(name):
-    assert (distribution(built(name)).mode.sum(1) == 3).all()
+def test_without_a_size_subsets_keep_a_third_and_of_images_a_tenth(name):
+    assert (distribution(built(name)).mode.sum(1) == (1 if name == "hold" else 3)).all()
 
 
 @pytest.mark.parametrize("name", SUBSETS)

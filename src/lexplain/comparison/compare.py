@@ -24,7 +24,7 @@ from .measures import DEFAULT, MEASURES, OFFERED, Measure, needed
 from .running import finished, processes
 from .scene import Scene
 
-FIXED = ("l2x", "lex", "meed", "vibi")  # methods that must be told how many features to keep; others find it out
+FIXED = ("hold", "l2x", "lex", "meed", "vibi")  # methods that must be told how many features to keep; others find it out
 
 
 def compare(

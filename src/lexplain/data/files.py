@@ -18,7 +18,6 @@ import pandas as pd
 
 from lexplain import check
 from lexplain.core import Dataset, Explanation
-from lexplain.features import Columns
 
 from .load import DATASETS, load_data
 
@@ -37,9 +36,10 @@ class Rows:
     left_out: tuple[str, ...] = ()  # columns of the file that are neither features nor target
     truth: np.ndarray | None = None  # (n, d) of bool, where it is known
     control_flow: int | None = None  # the feature that only decides which others matter
+    features: Any = None  # what can be on or off, where a data set says so
 
 
-def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Columns | None = None) -> Rows:
+def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Any = None) -> Rows:
     """The rows that a word on the command line means: a part of a built-in data set (seed 0), or a file.
 
     Args:
@@ -54,14 +54,15 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
             raise ValueError(f"{source} is a built-in data set with a target of its own; --label and --outputs are for files")
         data = load_data(source)
         rows = getattr(data, part)
-        return Rows(rows.x if rows.x.ndim > 2 else data.frame(rows), rows.y, data.names, truth=rows.truth, control_flow=data.control_flow)
+        x = rows.x if rows.x.ndim > 2 else data.frame(rows)
+        return Rows(x, rows.y, data.names, truth=rows.truth, control_flow=data.control_flow, features=data.features)
     if Path(source).suffix.lower() not in ENDINGS:
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
         )
     named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
     decided = None if known is None else known.columns
-    found = read_table(source, label, named, features=decided, text=() if known is None else known.text)
+    found = read_table(source, label, named, features=decided, text=getattr(known, "text", ()))
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
@@ -147,6 +148,8 @@ def _read_npz(path: Path, features: Sequence[str] | None) -> Rows:
     arrays = _arrays(path)
     check.arrays_fit(path, arrays, target=features is None)
     x, y, truth = arrays["x"], arrays.get("y"), arrays.get("truth")
+    if x.ndim > 2:
+        return Rows(x, y, (), truth=truth)
     if "names" not in arrays:
         return Rows(x, y, tuple(f"x{j + 1}" for j in range(x.shape[1])), truth=truth)
     names = [str(name) for name in arrays["names"]]

@@ -16,6 +16,7 @@ from .method import Method
 from .parts import predictor_part, selector_network
 from .sizes import Family, subset_size
 
+LAST = 0.2  # share of the training in which the finished selector's masks alone are learned from
 RATE = 0.1  # share of the features that is kept unless told
 
 
@@ -35,7 +36,7 @@ def hold(
     """Keep the k features under which the prediction holds whatever the others are.
 
     LEX with one imputation a mask, which is outside the log: a lucky average of predictions is worth nothing. The predictor also learns
-    from masks of every size, so that the selector cannot write to it.
+    from masks of every size, so that the selector cannot write to it; once the selector is finished, it learns to read what was kept.
 
     Args:
         features: what can be on or off.
@@ -66,4 +67,5 @@ def hold(
         objective=Likelihood(imputations_inside=False),
         predictor_masks=UniformRate,
         own_share=own_share,
+        predictor_last=LAST,
     )

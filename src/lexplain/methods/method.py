@@ -39,6 +39,7 @@ class Method(nn.Module):
         own_share: share of the rows on which it learns from the selector's own masks all the same.
         predictor_first: share of the epochs in which the predictor trains alone, before the selector.
         predictor_rests: leave the predictor as it is after that; otherwise the two take turns.
+        predictor_last: share of the epochs, at the end, in which the predictor alone learns from the masks of the finished selector.
         baseline: a network on full rows whose cost is the selector's baseline (INVASE).
         adversary: a predictor on what is hidden, and the weight of its confusion in the selector's cost (MEED).
         prior: an explainer to start from (MEED).
@@ -64,6 +65,7 @@ class Method(nn.Module):
         own_share: float = 0.0,
         predictor_first: float = 0.0,
         predictor_rests: bool = False,
+        predictor_last: float = 0.0,
         baseline: nn.Module | None = None,
         adversary: tuple[nn.Module, float] | None = None,
         prior: PriorExplainer | None = None,
@@ -80,7 +82,7 @@ class Method(nn.Module):
         self.adversary_weight = adversary[1] if adversary else 0.0
         self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
         self.predictor_masks, self.own_share = predictor_masks, own_share
-        self.predictor_first, self.predictor_rests = predictor_first, predictor_rests
+        self.predictor_first, self.predictor_rests, self.predictor_last = predictor_first, predictor_rests, predictor_last
         self.prior, self.reads_output, self.selector_speed, self.decay, self.plan = prior, reads_output, selector_speed, decay, plan
 
     # ---- what runs ----
@@ -148,7 +150,10 @@ class Method(nn.Module):
         settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
         head = [Phase("predictor", tuple(steps), self.predictor_first)] if steps and self.predictor_first else []
         turns = (select,) if self.predictor_rests else (*steps, select)
-        return [*head, Phase("selector", turns, 1 - self.predictor_first if head else 1.0, settle)]
+        last = self.predictor_last if isinstance(self.predictor, Trained) else 0.0
+        polish = Step("predictor", self.predictor, self._polish_loss, self._polish_loss, copies, decay=self.decay)
+        tail = [Phase("polish", (polish,), last)] if last else []
+        return [*head, Phase("selector", turns, 1 - last - (self.predictor_first if head else 0.0), settle), *tail]
 
     def _training_masks(self, trial: Trial) -> Tensor:
         """Masks (1, L, b, d) that a predictor learns on."""
@@ -158,9 +163,16 @@ class Method(nn.Module):
             drawn = self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=device).sample(shape)
             if not self.own_share:
                 return drawn
-        with torch.no_grad():
-            own: Tensor = self.estimator.masks(self.distribution(trial), shape)
+        own = self._own_masks(trial)
         return own if drawn is None else torch.where(torch.rand(len(trial), 1, device=device) < self.own_share, own, drawn)
+
+    def _own_masks(self, trial: Trial) -> Tensor:
+        with torch.no_grad():
+            own: Tensor = self.estimator.masks(self.distribution(trial), (1, self.objective.masks))
+        return own
+
+    def _polish_loss(self, trial: Trial) -> Tensor:
+        return self.objective(replace(trial, predicted=self.predict(trial, self._own_masks(trial)))).mean()
 
     def _predictor_loss(self, trial: Trial) -> Tensor:
         return self.objective(replace(trial, predicted=self.predict(trial, self._training_masks(trial)))).mean()

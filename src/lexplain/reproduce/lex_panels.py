@@ -34,7 +34,7 @@ IMPUTATIONS: dict[str, dict[str, Any]] = {
     "means of logistics": {"imputer": ("LogisticMeans", LOGISTIC)},
     "VAEAC": {"imputer": ("VAEAC", dict[str, Any]())},
 }
-FEW_SEEDS, WIDTH = 2, 16  # seeds of all but the best line; channels of the finest view of the U-Net
+FEW_SEEDS, WIDTH = 2, 32  # seeds of all but the best line; channels of the finest view of the U-Net
 
 
 def cells(name: str, *, quick: bool, seeds: int) -> list[Cell]:
@@ -98,7 +98,7 @@ def _pictures(made: list[Cell], folder: Path, rate: float) -> dict[str, Any]:
 
 NOTES = (
     "A digit and a piece of clothing lie side by side in random order; the label is that of one of them, so that any pixel kept in the "
-    "other panel is wrong. U-Net selector (16 channels, two levels) and a small convolutional predictor, trained together on exactly k "
+    "other panel is wrong. U-Net selector (32 channels, two levels) and a small convolutional predictor, trained together on exactly k "
     "pixels a row (method `hold`: one imputation a mask, outside the log; half of the rows teach the predictor on masks of random size, "
     "but for zero imputation). ACC: from the kept pixels by the method's own predictor, averaged over 20 imputations; eACC: by EVAL-X "
     "(fair coins), a network of its own. Breaks: pairs of neighbours of which one is kept, for each pixel kept. LEX "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ def markdown(table: pd.DataFrame) -> str:
     """A table in Markdown."""
     lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def comparison_page(command: str, lead: str, tables: Mapping[str, pd.DataFrame]) -> str:
+    """The tables of a comparison as a Markdown page that names the command, the machine and the date."""
+    from .cells import machine
+
+    head = [
+        "# Explainers compared",
+        f"Written by `{command}` (lexplain {__version__}).",
+        f"Machine: {machine()}. Date: {date.today().isoformat()}.",
+        lead,
+    ]
+    return "\n\n".join([*head, *(f"## {title}\n\n{markdown(table)}" for title, table in tables.items())]) + "\n"
 
 
 def write_result(
