@@ -71,6 +71,7 @@ def test_parameters_go_in_and_come_out_as_they_are():
         "learning_rate": 0.5,
         "tolerance": 0.1,
         "tolerance_points": 3,
+        "continuity": 0.2,
         "budget": "thorough",
         "device": "cpu",
         "random_state": 5,

@@ -11,6 +11,11 @@ from .patches import Patches
 
 
 def features_for(X: Any) -> Columns | Patches:
-    """Patches of images (three or four axes), columns of all else; not fitted yet."""
-    axes = getattr(X, "ndim", None)
-    return Patches(None) if (np.ndim(X) if axes is None else axes) in (3, 4) else Columns()
+    """Patches of images (three or four axes, of which two are longer than 1), columns of all else; not fitted yet."""
+    shape = getattr(X, "shape", None)
+    if shape is None:
+        try:
+            shape = np.asarray(X).shape
+        except ValueError:  # rows of different lengths, which columns refuse in better words
+            shape = ()
+    return Patches(None) if len(shape) in (3, 4) and sum(n > 1 for n in shape[1:]) >= 2 else Columns()

@@ -150,7 +150,7 @@ class Method(nn.Module):
         settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
         head = [Phase("predictor", tuple(steps), self.predictor_first)] if steps and self.predictor_first else []
         turns = (select,) if self.predictor_rests else (*steps, select)
-        last = self.predictor_last if isinstance(self.predictor, Trained) else 0.0
+        last = self.predictor_last if isinstance(self.predictor, Trained) and not self.predictor_rests else 0.0
         polish = Step("predictor", self.predictor, self._polish_loss, self._polish_loss, copies, decay=self.decay)
         tail = [Phase("polish", (polish,), last)] if last else []
         return [*head, Phase("selector", turns, 1 - last - (self.predictor_first if head else 0.0), settle), *tail]
