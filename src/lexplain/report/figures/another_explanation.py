@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from lexplain.training import Alternatives
 
@@ -45,6 +46,10 @@ def another_explanation(found: Alternatives, X: Any, *, shape: tuple[int, ...] |
             name, (0, 0.5), xytext=(-10 if shape is not None else -120, 0), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="center", size=TEXT, color=INK,
         )  # fmt: skip
+    used = "inputs with the largest slopes, above 0.67 of the row's largest: what a model uses"
+    colour = ORANGE if shape is not None else BLUE
+    mark = Line2D([], [], marker="s", linestyle="", markersize=7, color=colour, label=used)
+    figure.legend(handles=[mark], loc="outside lower center", frameon=False, fontsize=TEXT)
     return figure
 
 
