@@ -505,7 +505,8 @@ def regime_fits(regime: str | None, y: Any, model: Any, reads_output: bool) -> s
 
 def parts_given_once(explainer: Any) -> None:
     """Refuse parts beside a Method that already has them."""
-    given = [name for name in ("keep", "penalty", "features", "selector", "predictor", "imputer") if getattr(explainer, name) is not None]
+    parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity")
+    given = [name for name in parts if getattr(explainer, name) is not None]
     if given:
         raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
 

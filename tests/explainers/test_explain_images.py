@@ -7,7 +7,7 @@ from lexplain import Explainer
 from lexplain.explainers import BASELINES
 from lexplain.features import Patches
 from lexplain.methods import METHODS
-from lexplain.predictors import cnn
+from lexplain.predictors import Outputs, cnn
 from lexplain.selectors import UNet
 
 RNG = np.random.default_rng(0)
@@ -102,6 +102,9 @@ def test_continuity_is_refused_where_it_would_be_ignored():
         fitted("gains", continuity=0.1)
     with pytest.raises(ValueError, match="continuity"):
         fitted("hold", continuity=-1.0)
+    built = METHODS["hold"](Patches(2).fit(X), Outputs(2))
+    with pytest.raises(ValueError, match=r"given together with \['continuity'\]"):
+        Explainer(built, continuity=0.1, **SHORT).fit(X, Y)
 
 
 def test_wrong_images_are_refused():
