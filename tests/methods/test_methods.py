@@ -141,7 +141,9 @@ def test_rows_in_flight_are_as_many_as_the_step_says(name):
     for step in steps_of(method):
         seen.clear()
         step.loss(trial)
-        assert max(seen, default=ROWS * step.copies) == ROWS * step.copies, step.name  # a regression on goals asks no predictor
+        together = isinstance(step.module, nn.ModuleList)  # its own rows and those of random masks are in flight side by side
+        most = sum(seen) if together else max(seen, default=ROWS * step.copies)  # a regression on goals asks no predictor
+        assert most == ROWS * step.copies, step.name
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -157,8 +159,8 @@ def test_padding_is_never_kept_and_never_shown(name):
             focus(method, step)
             step.loss(trial)
     assert masks
-    for mask in masks:
-        assert not mask.reshape(-1, ROWS, COUNT)[:, ~valid].any()
+    shown = torch.cat([mask.reshape(-1, COUNT).bool() for mask in masks])  # a batch may come in parts
+    assert not shown.reshape(-1, ROWS, COUNT)[:, ~valid].any()
     scores, mask = explained(method, trial)
     assert not scores[~valid].any()
     assert not mask[~valid].any()

@@ -13,7 +13,7 @@ from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.features import Columns
 from lexplain.imputers import Constant, IndependentGaussian
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.methods import basex, invase, l2x, lex, meed, realx, vibi
+from lexplain.methods import basex, hold, invase, l2x, lex, meed, realx, vibi
 from lexplain.objectives import ToUniform
 from lexplain.predictors import Frozen, Outputs, Trained
 
@@ -277,3 +277,40 @@ def test_lex_joins_four_imputations_inside_the_log():
     assert (masks.sum(1) == 2).all()
     assert method.objective.imputations_inside
     assert not method.predictor.sees_mask
+
+
+# ---- hold ----
+
+
+def gradients(module, loss):
+    parameters = list(module.parameters())
+    return torch.cat([part.flatten() for part in torch.autograd.grad(loss, parameters, retain_graph=True)])
+
+
+def test_learning_together_moves_both_networks_as_turns_would():
+    method, trial = hold(FEATURES, OUTPUTS, own_share=1.0), trial_of()
+    method.predictor_masks = None  # the selector's own masks alone
+    joint = loss_of(method, "selector", trial)
+    method.together = False
+    turns = {part: loss_of(method, part, trial) for part in ("predictor", "selector")}
+    for part, module in (("predictor", method.predictor), ("selector", method.selector)):
+        torch.testing.assert_close(gradients(module, joint), gradients(module, turns[part]))
+
+
+def test_the_rows_of_random_masks_teach_the_predictor_alone():
+    method, trial = hold(FEATURES, OUTPUTS, own_share=0.25), trial_of()
+    ran = []
+    method.selector.register_forward_hook(lambda module, inputs, output: ran.append(inputs[0]))
+    seen = masks_seen(method, "selector", trial)
+    assert [len(mask) for mask in seen] == [ROWS // 4, ROWS - ROWS // 4]
+    torch.testing.assert_close(torch.cat(ran), trial.x[: ROWS // 4])  # the selector runs on a quarter of the rows
+    kept = method.distribution(trial).k
+    assert (seen[0].sum(1).round() == kept).all()
+    assert not (seen[1].sum(1) == kept).all()
+
+
+@pytest.mark.parametrize("estimator", [Reinforce(samples=4), Rebar()], ids=lambda estimator: type(estimator).__name__)
+def test_estimators_that_do_not_differentiate_the_cost_take_turns(estimator):
+    steps = [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS, estimator=estimator).phases()]
+    assert steps == [["predictor", "selector"], ["predictor"]]
+    assert [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS).phases()] == [["selector"], ["predictor"]]

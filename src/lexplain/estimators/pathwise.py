@@ -17,6 +17,7 @@ class Pathwise:
     samples: int = 1
     needs = "relaxed"
     needs_gradient = True
+    is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
 
     def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""

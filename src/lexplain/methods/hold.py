@@ -68,4 +68,5 @@ def hold(
         predictor_masks=UniformRate,
         own_share=own_share,
         predictor_last=LAST,
+        together=True,
     )

@@ -40,6 +40,8 @@ class Method(nn.Module):
         predictor_first: share of the epochs in which the predictor trains alone, before the selector.
         predictor_rests: leave the predictor as it is after that; otherwise the two take turns.
         predictor_last: share of the epochs, at the end, in which the predictor alone learns from the masks of the finished selector.
+        together: predictor and selector learn from the same prediction of the same masks, in one backward pass, where the estimator
+            sends gradients through masks; otherwise they take turns, which costs about twice as much.
         baseline: a network on full rows whose cost is the selector's baseline (INVASE).
         adversary: a predictor on what is hidden, and the weight of its confusion in the selector's cost (MEED).
         prior: an explainer to start from (MEED).
@@ -66,6 +68,7 @@ class Method(nn.Module):
         predictor_first: float = 0.0,
         predictor_rests: bool = False,
         predictor_last: float = 0.0,
+        together: bool = False,
         baseline: nn.Module | None = None,
         adversary: tuple[nn.Module, float] | None = None,
         prior: PriorExplainer | None = None,
@@ -83,6 +86,7 @@ class Method(nn.Module):
         self.penalties, self.mask_costs = tuple(penalties), tuple(mask_costs)
         self.predictor_masks, self.own_share = predictor_masks, own_share
         self.predictor_first, self.predictor_rests, self.predictor_last = predictor_first, predictor_rests, predictor_last
+        self.together = together
         self.prior, self.reads_output, self.selector_speed, self.decay, self.plan = prior, reads_output, selector_speed, decay, plan
 
     # ---- what runs ----
@@ -150,21 +154,47 @@ class Method(nn.Module):
         settle = max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)
         head = [Phase("predictor", tuple(steps), self.predictor_first)] if steps and self.predictor_first else []
         turns = (select,) if self.predictor_rests else (*steps, select)
+        if self._at_once:
+            both = nn.ModuleList([self.predictor, self.selector])
+            turns = (Step("selector", both, self._joint_loss, self._selector_check, masks, decay=self.decay),)
         last = self.predictor_last if isinstance(self.predictor, Trained) and not self.predictor_rests else 0.0
         polish = Step("predictor", self.predictor, self._polish_loss, self._polish_loss, copies, decay=self.decay)
         tail = [Phase("polish", (polish,), last)] if last else []
         return [*head, Phase("selector", turns, 1 - last - (self.predictor_first if head else 0.0), settle), *tail]
 
+    @property
+    def _at_once(self) -> bool:
+        """Whether one backward pass can teach both networks, and nobody else has to learn between."""
+        alone = self.adversary is None and self.baseline is None and not self.predictor_rests
+        return self.together and alone and isinstance(self.predictor, Trained) and bool(getattr(self.estimator, "is_cost", False))
+
+    def _joint_loss(self, trial: Trial) -> Tensor:
+        """The cost of the selector's masks on a share of the rows, and of masks that depend on nothing on the others.
+
+        The first rows of a batch are as good as any, since batches are shuffled; the selector runs on them alone.
+        """
+        share = 1.0 if self.predictor_masks is None else self.own_share
+        own = max(1, round(share * len(trial)))
+        loss = self._selector_loss(trial.take(slice(0, own)))
+        rest = trial.take(slice(own, None))
+        if not len(rest):
+            return loss
+        other = self.objective(replace(rest, predicted=self.predict(rest, self._random_masks(rest)))).mean()
+        return (own * loss + len(rest) * other) / len(trial)
+
     def _training_masks(self, trial: Trial) -> Tensor:
         """Masks (1, L, b, d) that a predictor learns on."""
-        shape, device = (1, self.objective.masks), trial.x.device
-        drawn: Tensor | None = None
-        if self.predictor_masks is not None:
-            drawn = self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=device).sample(shape)
-            if not self.own_share:
-                return drawn
-        own = self._own_masks(trial)
-        return own if drawn is None else torch.where(torch.rand(len(trial), 1, device=device) < self.own_share, own, drawn)
+        if self.predictor_masks is None:
+            return self._own_masks(trial)
+        drawn = self._random_masks(trial)
+        if not self.own_share:
+            return drawn
+        return torch.where(torch.rand(len(trial), 1, device=trial.x.device) < self.own_share, self._own_masks(trial), drawn)
+
+    def _random_masks(self, trial: Trial) -> Tensor:
+        assert self.predictor_masks is not None
+        drawn = self.predictor_masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device)
+        return drawn.sample((1, self.objective.masks))
 
     def _own_masks(self, trial: Trial) -> Tensor:
         with torch.no_grad():

@@ -130,6 +130,8 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
         "kept": 100 * mask.double().mean(1),
         "breaks": _breaks(mask, features),
     }
+    if "EVAL-X, any rate" in said:
+        numbers["eACC, any rate"] = accuracy(said["EVAL-X, any rate"], labels)
     if "FULL" in said:
         numbers["FULL ACC"] = accuracy(said["FULL"], labels)
     if data.test.truth is not None:

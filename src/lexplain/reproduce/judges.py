@@ -14,14 +14,15 @@ from torch import nn
 from ..core import Dataset, Part, Trial, as_target, seeded
 from ..data import load_data
 from ..features import Patches
-from ..masks import Coins, FixedMasks
+from ..masks import Coins, FixedMasks, UniformRate
 from ..predictors import DenseNet, Outputs, cnn, from_labels, mlp
 from ..training import Evaluator, fabric_of, read_file, train_evaluator, write_atomically
 
 KIND = "lexplain.judge/1"
 SEED = 1000  # added to the seed, so that a judge shares no draw with a method
 CHECKED = 4000  # validation images that choose the best epoch
-MASKS: dict[str, FixedMasks] = {"EVAL-X": Coins, "FULL": partial(Coins, rate=1.0)}
+# EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
+MASKS: dict[str, FixedMasks] = {"EVAL-X": Coins, "EVAL-X, any rate": UniformRate, "FULL": partial(Coins, rate=1.0)}
 
 
 @dataclass(frozen=True)
