@@ -29,8 +29,9 @@ def hold(
     imputer: nn.Module | None = None,
     keep: float | None = None,
     penalty: float | None = None,
-    temperature: float = 0.5,
+    temperature: float = 1.0,
     own_share: float = 0.5,
+    spread: float | None = 4.0,
     estimator: Any = None,
 ) -> Method:
     """Keep the k features under which the prediction holds whatever the others are.
@@ -48,6 +49,7 @@ def hold(
         penalty: refused, since the number kept is fixed.
         temperature: of the relaxed masks that carry gradients.
         own_share: share of the rows on which the predictor learns from the selector's masks.
+        spread: standard deviation of the scores of a row; None: they may grow.
         estimator: how the selector learns from the cost of masks.
 
     Reference:
@@ -60,7 +62,7 @@ def hold(
     return Method(
         "hold",
         features=features,
-        selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature})),
+        selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature}), spread=spread),
         estimator=estimator,
         imputer=imputer or IndependentGaussian(),
         predictor=part,

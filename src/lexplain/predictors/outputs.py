@@ -22,6 +22,7 @@ class Outputs:
 
     def from_network(self, output: Tensor) -> Distribution:
         """The distribution of logits (n, count), or of values (n, 1)."""
+        output = output.to(torch.promote_types(output.dtype, torch.float32))  # a logarithm of half precision is coarse
         if self.real:
             mean = output.reshape(len(output))
             return Normal(mean, torch.ones_like(mean), validate_args=False)

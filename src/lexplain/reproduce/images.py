@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
+from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import imputers
@@ -56,7 +57,7 @@ def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Everything the tables need of one cell; the explanations of the first test images are kept beside it."""
     data, features, outputs = scene(task_of(cell))
-    fabric, how = fabric_of("auto"), cell.training
+    fabric, how = quick_fabric(), cell.training
     train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
     batch = how.get("batch_size", 256)
     settings = Settings(
@@ -69,12 +70,21 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     with seeded(cell.seed):
         began = time.monotonic()
         method = build(cell, features, outputs, train.x.to(fabric.device), validation.x.to(fabric.device)).to(fabric.device)
+        if fabric.device.type == "cuda":
+            # The order that tensor cores read.
+            method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stubs forget it
         imputed = time.monotonic()
         fit(method, method.phases(), train, validation, settings, fabric=fabric)
         seconds = time.monotonic()
     method.eval()
     found = judge(method, features, data, cell, folder)
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
+
+
+def quick_fabric() -> Fabric:
+    """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
+    fabric = fabric_of("auto")
+    return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
 
 
 def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, background: Tensor) -> Method:

@@ -13,10 +13,11 @@ from torch import nn
 from ..core import Trial, seeded
 from ..evaluation import accuracy
 from ..explainers import Explainer
-from ..features import Patches
-from ..methods import Phase, Step
+from ..imputers import Constant
+from ..methods import METHODS, Phase, Step
 from ..objectives import cross_entropy
 from ..predictors import Outputs, Trained, cnn
+from ..selectors import UNet
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, run_cells
 from .judges import Task, scene, trial_of
@@ -25,8 +26,8 @@ from .tables import mean_and_spread, write_result
 NAME = "l2x-mnist38"
 PUBLISHED = 95.8
 SIZE: dict[str, Any] = {"steps": 4000, "model_steps": 2000}
-QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "model_steps": 200}
-KEPT = {"l2x": {"keep": 4}, "hold": {"keep": 4}, "realx": {"keep": 4}}
+QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "model_steps": 200, "batch_size": 64, "width": 8}
+KEPT: dict[str, dict[str, Any]] = {"l2x": {"keep": 4, "temperature": 0.5}, "hold": {"keep": 4}, "realx": {"keep": 4}}
 
 
 def cells(*, quick: bool, seeds: int) -> list[Cell]:
@@ -55,9 +56,14 @@ def compute(cell: Cell) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
     model, train = network(cell)
     data, features, _ = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
-    epochs = max(1, round(cell.training["steps"] * 256 / len(train)))
+    batch = cell.training.get("batch_size", 256)
+    epochs = max(1, round(cell.training["steps"] * batch / len(train)))
     began = time.monotonic()
-    explainer = Explainer(cell.method, features=Patches(4), epochs=epochs, batch_size=256, random_state=cell.seed, **cell.options)
+    with seeded(cell.seed):
+        selector = UNet(features.shape, features.grid, width=cell.training.get("width", 32))
+        black = {"imputer": Constant(0.0)}  # as the network will see it
+        method = METHODS[cell.method](features, Outputs(2), selector=selector, **black, **cell.options)
+    explainer = Explainer(method, epochs=epochs, batch_size=batch, random_state=cell.seed)
     explainer.fit(data.train.x, model=model)
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)

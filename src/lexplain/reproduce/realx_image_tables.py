@@ -33,9 +33,9 @@ MNIST = Table(
     "REAL-X, table 2: ten digits, single pixels",
     "mnist",
     {
-        "realx": ("realx", {"penalty": 5.0}),
-        "l2x, k = 1": ("l2x", {"keep": 1}),
-        "invase": ("invase", {"penalty": 5.0}),
+        "realx": ("realx", {"penalty": 8.0}),
+        "l2x, k = 1": ("l2x", {"keep": 1, "temperature": 0.5}),
+        "invase": ("invase", {"penalty": 200.0}),
         "basex": ("basex", {"penalty": 10.0}),
     },
     {"steps": 12_000, "batch_size": 500, "judge_steps": 10_000, "networks": "dense"},
@@ -55,7 +55,7 @@ XRAY = Table(
     "chest_xray",
     {
         "realx": ("realx", {"penalty": 2.5}),
-        "l2x, k = 1": ("l2x", {"keep": 1}),
+        "l2x, k = 1": ("l2x", {"keep": 1, "temperature": 0.5}),
         "invase": ("invase", {"penalty": 2.5}),
         "basex": ("basex", {"penalty": 2.5}),
     },

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import layer_norm
 
 MaskFamily = Callable[[Tensor, Tensor | None], Any]  # (logits, valid) to a mask distribution
 
@@ -18,18 +19,25 @@ class Selector(nn.Module):
         network: x (and a context, where there is one) to logits (b, d).
         family: (logits, valid) to a distribution over masks.
         offset: added to every logit; above 0 the training starts from masks that show most features, and prunes.
+        spread: standard deviation that the scores of a row are brought to; None: they are left as they are. Scores that may grow drown
+            the noise that masks are drawn with, and the gradient dies with it: a selector that can only choose keeps learning.
     """
 
     offset: Tensor
 
-    def __init__(self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0) -> None:
+    def __init__(self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0, spread: float | None = None) -> None:
         super().__init__()
-        self.network, self.family = network, family
+        self.network, self.family, self.spread = network, family, spread
         self.register_buffer("offset", torch.tensor(offset))  # moved after training so that a rate asked for is kept
 
     def logits(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Scores (b, d) of each feature of rows (b, ...)."""
         scores: Tensor = self.network(x) if context is None else self.network(x, context)
+        scores = scores.to(
+            torch.promote_types(scores.dtype, torch.float32)
+        )  # noise of half precision has too few values to tell features apart
+        if self.spread is not None:
+            scores = self.spread * layer_norm(scores, scores.shape[1:])
         return scores + self.offset
 
     def forward(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Any:
