@@ -171,3 +171,9 @@ def test_the_default_network_has_two_layers_of_200(sees_mask):
     assert sum(isinstance(layer, nn.ReLU) for layer in papers) == 2
     assert network(torch.randn(5, 4 if sees_mask else 2, 3)).shape == (5, 4)
     assert [layer.out_features for layer in mlp((3,), 2, sees_mask=False, hidden=(7,)) if isinstance(layer, nn.Linear)] == [7, 2]
+
+
+@pytest.mark.parametrize("outputs", [Outputs(3), Outputs(1, real=True)], ids=["classes", "real"])
+def test_outputs_of_half_precision_become_distributions_of_full(outputs):
+    predicted = outputs.from_network(torch.randn(4, outputs.count).bfloat16())
+    assert predicted.mean.dtype == torch.float32 if outputs.real else predicted.logits.dtype == torch.float32

@@ -62,3 +62,19 @@ def test_the_default_network_has_three_layers_of_200():
 def test_a_row_is_scored_alone():
     selector, x = Selector(MLP((5,), 4), partial(Bernoulli)), torch.randn(6, 5)
     assert torch.allclose(selector.logits(x)[2], selector.logits(x[2:3])[0], atol=1e-6)
+
+
+def test_scores_of_every_row_are_brought_to_the_spread_and_keep_their_order():
+    network, x = MLP((5,), 40), torch.randn(6, 5)
+    free, tied = Selector(network, FAMILIES["top k"]), Selector(network, FAMILIES["top k"], spread=4.0)
+    before, after = free.logits(x), tied.logits(1000 * x)
+    assert torch.equal(before, network(x))
+    torch.testing.assert_close(after.mean(1), torch.zeros(6), atol=1e-4, rtol=0)
+    torch.testing.assert_close(after.std(1, correction=0), torch.full((6,), 4.0), atol=1e-3, rtol=0)
+    assert torch.equal(tied.logits(x).argsort(1), before.argsort(1))
+
+
+def test_scores_of_half_precision_are_read_in_full():
+    selector = Selector(MLP((5,), 4).bfloat16(), FAMILIES["top k"])
+    assert selector.logits(torch.randn(6, 5).bfloat16()).dtype == torch.float32
+    assert Selector(MLP((5,), 4).double(), FAMILIES["top k"]).logits(torch.randn(6, 5).double()).dtype == torch.float64

@@ -16,7 +16,7 @@ from .method import Method
 from .parts import predictor_part, selector_network
 from .sizes import Family, subset_size
 
-LAST = 0.2  # share of the training in which the finished selector's masks alone are learned from
+LAST = 0.3  # share of the training in which the finished selector's masks alone are learned from
 RATE = 0.1  # share of the features that is kept unless told
 
 

@@ -27,8 +27,20 @@ def l2x(
     keep: float | None = None,
     penalty: float | None = None,
     temperature: float = 0.1,
+    spread: float | None = None,
 ) -> Method:
     """Pick the k features that let a jointly trained predictor match y.
+
+    Args:
+        features: what can be on or off.
+        outputs: what is predicted.
+        selector: a network of scores.
+        predictor: a network, or a predictor.
+        imputer: fills what is hidden.
+        keep: how many features, or a rate; None: a third.
+        penalty: refused, since the number kept is fixed.
+        temperature: of the relaxed masks; the paper's 0.1 learns slowly where features are many.
+        spread: standard deviation that the scores of a row are brought to; None, as in the paper: they may grow.
 
     Reference:
         Chen, Song, Wainwright and Jordan, Learning to Explain, 2018, section 3.
@@ -37,7 +49,7 @@ def l2x(
     return Method(
         "l2x",
         features=features,
-        selector=Selector(selector_network(selector, features), Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        selector=Selector(selector_network(selector, features), Family(ConcreteMax, {"k": k, "temperature": temperature}), spread=spread),
         estimator=Pathwise(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),
