@@ -92,9 +92,9 @@ def test_a_price_of_ragged_masks_makes_them_connected():
         mask = explainer.explain(X).mask.reshape(-1, 8, 12).float()
         return float((mask.diff(dim=1).abs().sum((1, 2)) + mask.diff(dim=2).abs().sum((1, 2))).mean())
 
-    settings = {"keep": 12, "epochs": 15, "batch_size": 60, "device": "cpu"}
+    settings = {"keep": 24, "epochs": 15, "batch_size": 60, "device": "cpu"}
     ragged, connected = (Explainer("hold", continuity=price, **settings).fit(X, Y) for price in (None, 0.3))
-    assert breaks(connected) < 0.8 * breaks(ragged)
+    assert breaks(connected) < 0.6 * breaks(ragged)
 
 
 def test_continuity_is_refused_where_it_would_be_ignored():

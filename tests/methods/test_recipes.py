@@ -10,12 +10,13 @@ from torch.nn.functional import cross_entropy as torch_cross_entropy
 
 from lexplain.core import Trial, as_target, seeded
 from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
-from lexplain.features import Columns
+from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant, IndependentGaussian
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import basex, hold, invase, l2x, lex, meed, realx, vibi
 from lexplain.objectives import ToUniform
 from lexplain.predictors import Frozen, Outputs, Trained
+from lexplain.training import Settings, fit
 
 COUNT, ROWS, CLASSES = 5, 40, 3
 FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT))), Outputs(CLASSES)
@@ -314,3 +315,29 @@ def test_estimators_that_do_not_differentiate_the_cost_take_turns(estimator):
     steps = [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS, estimator=estimator).phases()]
     assert steps == [["predictor", "selector"], ["predictor"]]
     assert [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS).phases()] == [["selector"], ["predictor"]]
+
+
+# ---- U-Nets ----
+
+
+def test_the_scores_of_a_unet_cannot_show_or_hide_all_patches_at_once():
+    images = Patches(2).fit(np.random.default_rng(0).random((10, 1, 8, 8), dtype=np.float32))
+    for recipe in (l2x, vibi, meed, invase, basex, realx, lex):
+        assert recipe(FEATURES, OUTPUTS).selector.spread is None  # dense layers score every feature by weights of its own
+        selector = recipe(images, OUTPUTS).selector
+        assert selector.spread is not None, recipe.__name__
+        assert (selector.level is not None) == (recipe in (invase, basex, realx)), recipe.__name__  # masks whose size is learned
+
+
+def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
+    draw = np.random.default_rng(0)
+    y = draw.integers(0, 2, 200)
+    x = draw.random((200, 1, 8, 8)).astype(np.float32) * 0.2
+    x[np.arange(200), 0, 1 + 5 * y, 1] = 1.0  # the place of the bright pixel tells the class
+    method = realx(Patches(2).fit(x), Outputs(2), penalty=0.5)
+    rows = Trial(torch.from_numpy(x), as_target(torch.eye(2)[y], real=False))
+    fit(method, method.phases(), rows, rows, Settings(epochs=30, batch_size=50))
+    _, mask = method.eval().explain(rows.x)
+    assert 0 < mask.double().mean() < 0.5
+    decides = mask.reshape(-1, 4, 4)[:, [0, 3], 0]
+    assert decides.any(1).double().mean() > 0.9

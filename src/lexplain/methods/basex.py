@@ -10,9 +10,8 @@ from ..estimators import Rebar
 from ..imputers import Constant
 from ..objectives import Likelihood
 from ..predictors import Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import predictor_part, selector_network
+from .parts import predictor_part, selector_part
 from .sizes import coins
 
 
@@ -42,7 +41,7 @@ def basex(
     return Method(
         "basex",
         features=features,
-        selector=Selector(selector_network(selector, features, activation=nn.SiLU), family),
+        selector=selector_part(selector, features, family, activation=nn.SiLU),
         estimator=estimator or Rebar(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs, activation=nn.SiLU),

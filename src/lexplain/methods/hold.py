@@ -16,7 +16,6 @@ from .method import Method
 from .parts import predictor_part, selector_network
 from .sizes import Family, subset_size
 
-LAST = 0.3  # share of the training in which the finished selector's masks alone are learned from
 RATE = 0.1  # share of the features that is kept unless told
 
 
@@ -32,6 +31,7 @@ def hold(
     temperature: float = 1.0,
     own_share: float = 0.5,
     spread: float | None = 4.0,
+    last: float = 0.2,
     estimator: Any = None,
 ) -> Method:
     """Keep the k features under which the prediction holds whatever the others are.
@@ -50,6 +50,7 @@ def hold(
         temperature: of the relaxed masks that carry gradients.
         own_share: share of the rows on which the predictor learns from the selector's masks.
         spread: standard deviation of the scores of a row; None: they may grow.
+        last: share of the training in which the predictor alone learns, from the masks of the finished selector.
         estimator: how the selector learns from the cost of masks.
 
     Reference:
@@ -69,6 +70,6 @@ def hold(
         objective=Likelihood(imputations_inside=False),
         predictor_masks=UniformRate,
         own_share=own_share,
-        predictor_last=LAST,
+        predictor_last=last,
         together=True,
     )

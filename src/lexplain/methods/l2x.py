@@ -11,9 +11,8 @@ from ..imputers import Constant
 from ..masks import ConcreteMax
 from ..objectives import Likelihood
 from ..predictors import Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import predictor_part, selector_network
+from .parts import predictor_part, selector_part
 from .sizes import Family, subset_size
 
 
@@ -40,7 +39,7 @@ def l2x(
         keep: how many features, or a rate; None: a third.
         penalty: refused, since the number kept is fixed.
         temperature: of the relaxed masks; the paper's 0.1 learns slowly where features are many.
-        spread: standard deviation that the scores of a row are brought to; None, as in the paper: they may grow.
+        spread: standard deviation that the scores of a row are brought to; None: that of a U-Net is 2, others may grow as in the paper.
 
     Reference:
         Chen, Song, Wainwright and Jordan, Learning to Explain, 2018, section 3.
@@ -49,7 +48,7 @@ def l2x(
     return Method(
         "l2x",
         features=features,
-        selector=Selector(selector_network(selector, features), Family(ConcreteMax, {"k": k, "temperature": temperature}), spread=spread),
+        selector=selector_part(selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature}), spread=spread),
         estimator=Pathwise(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),

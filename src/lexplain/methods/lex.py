@@ -11,9 +11,8 @@ from ..imputers import IndependentGaussian
 from ..masks import TopK
 from ..objectives import Likelihood
 from ..predictors import Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import predictor_part, selector_network
+from .parts import predictor_part, selector_part
 from .sizes import Family, subset_size
 
 
@@ -46,7 +45,7 @@ def lex(
     return Method(
         "lex",
         features=features,
-        selector=Selector(selector_network(selector, features, activation=nn.SiLU), Family(TopK, {"k": k, "temperature": temperature})),
+        selector=selector_part(selector, features, Family(TopK, {"k": k, "temperature": temperature}), activation=nn.SiLU),
         estimator=estimator,
         imputer=imputer or IndependentGaussian(),
         predictor=part,

@@ -14,9 +14,8 @@ from ..imputers import Constant
 from ..masks import ConcreteMax
 from ..objectives import Likelihood, PriorExplainer, cross_entropy
 from ..predictors import BlackBox, Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import adversary_part, predictor_part, selector_network
+from .parts import adversary_part, predictor_part, selector_part
 from .sizes import Family, subset_size
 
 
@@ -44,9 +43,7 @@ def meed(
     return Method(
         "meed",
         features=features,
-        selector=Selector(
-            selector_network(selector, features, context=outputs.count), Family(ConcreteMax, {"k": k, "temperature": temperature})
-        ),
+        selector=selector_part(selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature}), context=outputs.count),
         estimator=Pathwise(),
         imputer=imputer or Constant(0.0),
         predictor=selected,

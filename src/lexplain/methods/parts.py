@@ -7,13 +7,33 @@ from typing import Any
 
 from torch import nn
 
+from ..masks import Bernoulli
 from ..predictors import BlackBox, Frozen, Outputs, Trained, network_for
-from ..selectors import selector_for
+from ..selectors import Selector, UNet, selector_for
+from .sizes import Family
+
+UNET_SPREAD = 2.0  # of the scores of a U-Net: patches share its bias, which else shows or hides all of them before any is chosen
 
 
 def selector_network(given: nn.Module | None, features: Any, *, context: int = 0, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
     """The network given, or one that suits the features."""
     return given if given is not None else selector_for(features, context=context, activation=activation)
+
+
+def selector_part(
+    given: nn.Module | None,
+    features: Any,
+    family: Family,
+    *,
+    context: int = 0,
+    activation: type[nn.Module] = nn.ReLU,
+    spread: float | None = None,
+) -> Selector:
+    """A selector of the network given, or of one that suits the features."""
+    network = selector_network(given, features, context=context, activation=activation)
+    if spread is None and isinstance(network, UNet):
+        spread = UNET_SPREAD
+    return Selector(network, family, spread=spread, level=family.kind is Bernoulli)
 
 
 def predictor_part(

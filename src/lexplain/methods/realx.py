@@ -11,9 +11,8 @@ from ..imputers import Constant
 from ..masks import Coins
 from ..objectives import Likelihood
 from ..predictors import Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import predictor_part, selector_network
+from .parts import predictor_part, selector_part
 from .sizes import coins
 
 
@@ -58,7 +57,7 @@ def realx(
     return Method(
         "realx",
         features=features,
-        selector=Selector(selector_network(selector, features), family),
+        selector=selector_part(selector, features, family),
         estimator=estimator or Reinforce(samples=4),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),

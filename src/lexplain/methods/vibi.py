@@ -11,9 +11,8 @@ from ..imputers import Constant
 from ..masks import ConcreteMax
 from ..objectives import Likelihood, ToUniform
 from ..predictors import Outputs
-from ..selectors import Selector
 from .method import Method
-from .parts import predictor_part, selector_network
+from .parts import predictor_part, selector_part
 from .sizes import Family, subset_size
 
 
@@ -49,7 +48,7 @@ def vibi(
     return Method(
         "vibi",
         features=features,
-        selector=Selector(selector_network(selector, features), Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        selector=selector_part(selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature})),
         estimator=Pathwise(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),

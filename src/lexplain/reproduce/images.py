@@ -98,7 +98,7 @@ def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, backgr
     width = options.pop("width", 32)
     dense = task.networks == "dense"
     network = MLP(features.shape, features.count, activation=nn.ReLU) if dense else UNet(features.shape, features.grid, width=width)
-    sees_mask = cell.method in JOINT
+    sees_mask = options.pop("sees_mask", cell.method in JOINT)
     predictor = Trained(predictor_network(task, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
     method = METHODS[cell.method](features, outputs, selector=network, predictor=predictor, **options)
     if surrogate:  # the predictor learns on random masks instead of the selector's

@@ -21,13 +21,17 @@ class Selector(nn.Module):
         offset: added to every logit; above 0 the training starts from masks that show most features, and prunes.
         spread: standard deviation that the scores of a row are brought to; None: they are left as they are. Scores that may grow drown
             the noise that masks are drawn with, and the gradient dies with it: a selector that can only choose keeps learning.
+        level: with a spread, learn one number that is added to all scores, for masks whose size is not fixed.
     """
 
     offset: Tensor
 
-    def __init__(self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0, spread: float | None = None) -> None:
+    def __init__(
+        self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0, spread: float | None = None, level: bool = False
+    ) -> None:
         super().__init__()
         self.network, self.family, self.spread = network, family, spread
+        self.level = nn.Parameter(torch.zeros(())) if level and spread is not None else None
         self.register_buffer("offset", torch.tensor(offset))  # moved after training so that a rate asked for is kept
 
     def logits(self, x: Tensor, context: Tensor | None = None) -> Tensor:
@@ -38,6 +42,7 @@ class Selector(nn.Module):
         )  # noise of half precision has too few values to tell features apart
         if self.spread is not None:
             scores = self.spread * layer_norm(scores, scores.shape[1:])
+            scores = scores if self.level is None else scores + self.level
         return scores + self.offset
 
     def forward(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Any:
