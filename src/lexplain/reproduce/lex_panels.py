@@ -85,7 +85,9 @@ def _figures(over: pd.DataFrame, at: pd.DataFrame) -> dict[str, Any]:
 
     curve = over.groupby(["label", "rate"], sort=False)["wrong panel"].agg(["mean", "min", "max"]).reset_index()
     curve = curve.rename(columns={"mean": "% of the selection in the wrong panel", "rate": "% of pixels kept"})
-    drawn = at.rename(columns={"wrong panel": "% in the wrong panel", "label": "imputation"}).assign(seeds=lambda f: "seed " + f["seed"].astype(str))
+    drawn = at.rename(columns={"wrong panel": "% in the wrong panel", "label": "imputation"}).assign(
+        seeds=lambda f: "seed " + f["seed"].astype(str)
+    )
     return {
         "rates": sweep(curve, x="% of pixels kept", y="% of the selection in the wrong panel", by="label", low="min", high="max"),
         "imputations": strip(

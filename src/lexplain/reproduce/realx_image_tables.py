@@ -38,7 +38,7 @@ MNIST = Table(
         "invase": ("invase", {"penalty": 200.0}),
         "basex": ("basex", {"penalty": 10.0}),
     },
-    {"steps": 12_000, "batch_size": 500, "judge_steps": 10_000, "networks": "dense"},
+    {"steps": 12_000, "batch_size": 200, "judge_steps": 10_000, "networks": "dense"},
     {"rows": 5000, "steps": 600, "batch_size": 200, "judge_steps": 600, "networks": "dense"},
     {
         "FULL": (97.8, 97.8, None),
