@@ -89,7 +89,7 @@ def test_the_page_is_written_beside_what_is_published(name, tmp_path, monkeypatc
     made = module.cells(*(("lex-sp-mnist",) if module is lex_panels else (module.MNIST,)), quick=True, seeds=1)
     numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "kept": 5.0, "wrong": 0.01, "breaks": 2.0, "fit_seconds": 1.0}
     rows = [{"data": c.data, "label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made]
-    frame = pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers)
+    frame = pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers, **{"eACC, any rate": 0.85})
     monkeypatch.setattr(module, "run", lambda *_, **__: frame)
     page = module.reproduce(name, quick=True, seeds=1, out=tmp_path, workers=1).read_text()
     assert f"lexplain reproduce {name} --quick --seeds 1" in page

@@ -92,11 +92,16 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         folder,
         title="L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
         command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
-        notes=f"Post-hoc accuracy: how often the network gives the same answer when all but four of 49 patches are black. Published "
-        f"for L2X: {PUBLISHED}. A convolutional network of ours is explained; the paper's was another. As published, L2X learns "
-        "a predictor of its own from black patches, which the network itself has never seen and may read otherwise; where the network predicts in its "
-        "place, patches are chosen for what it says.",
+        notes=NOTES,
         frame=frame,
         sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
         figures={},
     )
+
+
+NOTES = (
+    "Post-hoc accuracy: how often the network gives the same answer when all but four of 49 patches are black. Published for L2X: "
+    f"{PUBLISHED}. A convolutional network of ours is explained; the paper's was another. As published, L2X learns a predictor of its own "
+    "from black patches, which the network itself has never seen and may read otherwise; where the network predicts in its place, patches "
+    "are chosen for what it says."
+)
