@@ -21,7 +21,7 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
 
 
 def _text(name: str, mean: float, spread: float) -> str:
-    digits = 4 if name in ("price", "cost") else 3 if name in ("AUROC", "eAUROC", "encoding", "median rank") else 1
+    digits = 4 if name in ("price", "cost", "ms") else 3 if name in ("AUROC", "eAUROC", "encoding", "median rank") else 1
     return f"{mean:.{digits}f}" + ("" if pd.isna(spread) else f" ({spread:.{digits}f})")
 
 
