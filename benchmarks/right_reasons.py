@@ -1,6 +1,6 @@
 """What a step with the penalty of "right for the right reasons" costs beside a plain step of the same network.
 
-    python benchmarks/right_reasons.py [--device cpu|cuda] [--quick] [--out docs/results/bench-right-reasons.md]
+    python benchmarks/right_reasons.py [--device cpu|cuda] [--quick]
 
 The promise: at most 3 times as long where every row is annotated; rows without annotation cost no second derivative.
 """
@@ -10,15 +10,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
 import torch
-from measure import Sheet, interleaved, machine
+from measure import Sheet, interleaved
 from rich.console import Console
-from run import page
 from torch import Tensor, nn
 
-from lexplain.report.write import write_atomically
 from lexplain.training import right_reasons_loss
 
 RATIO = 3.0
@@ -75,21 +72,10 @@ def run(*, quick: bool, device: str = "cpu") -> list[Sheet]:
     return [Sheet(f"A step with the right-reasons penalty, {BATCH} rows, {device}, {torch.get_num_threads()} threads", head, lines)]
 
 
-def main() -> None:
-    """Print the sheet, and write the page where one is asked for."""
+if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--quick", action="store_true", help="a second a line: to see that it runs, not to quote")
-    parser.add_argument("--out", type=Path, help="the page to write")
+    parser.add_argument("--quick", action="store_true")
     told = parser.parse_args()
-    sheets = run(quick=told.quick, device=told.device)
-    for sheet in sheets:
+    for sheet in run(quick=told.quick, device=told.device):
         sheet.show(Console(width=160))
-    if told.out is not None:
-        command = f"python benchmarks/right_reasons.py --device {told.device}{' --quick' if told.quick else ''} --out {told.out.name}"
-        gpu = [f"GPU: {torch.cuda.get_device_name()}"] if told.device == "cuda" else []
-        write_atomically(told.out, page(command, [*machine(), *gpu], sheets).encode())
-
-
-if __name__ == "__main__":
-    main()
