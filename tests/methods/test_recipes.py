@@ -334,10 +334,11 @@ def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
     y = draw.integers(0, 2, 200)
     x = draw.random((200, 1, 8, 8)).astype(np.float32) * 0.2
     x[np.arange(200), 0, 1 + 5 * y, 1] = 1.0  # the place of the bright pixel tells the class
-    method = realx(Patches(2).fit(x), Outputs(2), penalty=0.5)
+    with seeded(0):
+        method = realx(Patches(1).fit(x), Outputs(2), penalty=2.0)
     rows = Trial(torch.from_numpy(x), as_target(torch.eye(2)[y], real=False))
     fit(method, method.phases(), rows, rows, Settings(epochs=30, batch_size=50))
     _, mask = method.eval().explain(rows.x)
     assert 0 < mask.double().mean() < 0.5
-    decides = mask.reshape(-1, 4, 4)[:, [0, 3], 0]
+    decides = mask.reshape(-1, 8, 8)[:, [1, 6], 1]
     assert decides.any(1).double().mean() > 0.9
