@@ -314,7 +314,10 @@ def test_the_rows_of_random_masks_teach_the_predictor_alone():
 def test_estimators_that_do_not_differentiate_the_cost_take_turns(estimator):
     steps = [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS, estimator=estimator).phases()]
     assert steps == [["predictor", "selector"], ["predictor"]]
-    assert [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS).phases()] == [["selector"], ["predictor"]]
+    together = hold(FEATURES, OUTPUTS)
+    assert [[step.name for step in phase.steps] for phase in together.phases()] == [["selector"], ["predictor"]]
+    together.selector_speed = 0.1  # one step has one speed
+    assert [[step.name for step in phase.steps] for phase in together.phases()] == steps
 
 
 # ---- U-Nets ----

@@ -166,7 +166,7 @@ class Method(nn.Module):
     def _at_once(self) -> bool:
         """Whether one backward pass can teach both networks, and nobody else has to learn between."""
         alone = self.adversary is None and self.baseline is None and not self.predictor_rests
-        alone = alone and (self.predictor_masks is None or self.own_share > 0)
+        alone = alone and (self.predictor_masks is None or self.own_share > 0) and self.selector_speed == 1  # one step has one speed
         return self.together and alone and isinstance(self.predictor, Trained) and bool(getattr(self.estimator, "is_cost", False))
 
     def _joint_loss(self, trial: Trial) -> Tensor:

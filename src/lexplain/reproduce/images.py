@@ -57,7 +57,7 @@ def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Everything the tables need of one cell; the explanations of the first test images are kept beside it."""
     data, features, outputs = scene(task_of(cell))
-    fabric, how = quick_fabric(), cell.training
+    fabric, how = mixed_fabric(), cell.training
     train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
     batch = how.get("batch_size", 256)
     settings = Settings(
@@ -81,7 +81,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
 
 
-def quick_fabric() -> Fabric:
+def mixed_fabric() -> Fabric:
     """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
     fabric = fabric_of("auto")
     return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric

@@ -109,7 +109,6 @@ NOTES = (
     "teaches it on the selector's masks alone, surrogate zero on fair coins. In the last 30 % of the training the predictor alone learns. "
     "ACC: from the kept pixels by the method's own predictor, averaged over 20 imputations; eACC and eAUROC: by EVAL-X, a network of its "
     "own that learned on fair coins, to which masks of a few pixels are new; eACC, any rate: by one that learned on every number of "
-    "pixels. Breaks: pairs of neighbours of which one is kept, for each pixel kept. fit_seconds: with twelve other trainings on the same "
-    "GPU. LEX publishes curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without "
-    "selection."
+    "pixels. Breaks: pairs of neighbours of which one is kept, for each pixel kept. On a GPU products are of half precision (bf16). LEX "
+    "publishes curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without selection."
 )

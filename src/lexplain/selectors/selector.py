@@ -37,9 +37,8 @@ class Selector(nn.Module):
     def logits(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Scores (b, d) of each feature of rows (b, ...)."""
         scores: Tensor = self.network(x) if context is None else self.network(x, context)
-        scores = scores.to(
-            torch.promote_types(scores.dtype, torch.float32)
-        )  # noise of half precision has too few values to tell features apart
+        full = torch.promote_types(scores.dtype, torch.float32)
+        scores = scores.to(full)  # noise of half precision has too few values to tell features apart
         if self.spread is not None:
             scores = self.spread * layer_norm(scores, scores.shape[1:])
             scores = scores if self.level is None else scores + self.level
