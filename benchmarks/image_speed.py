@@ -25,7 +25,7 @@ from lexplain.report.write import write_atomically
 SHAPE, CLASSES = (1, 28, 56), 10
 BATCHES = {256: 40, 1: 400}  # images, and repeats at most
 RATIO, MINUTES = 1.3, 10.0
-STEPS, BATCH, TIMED = 4000, 128, 40  # of a full training (lexplain reproduce lex-sp-mnist), and the steps that are timed
+STEPS, BATCH, TIMED = 4000, 256, 120  # of a full training (lexplain reproduce lex-sp-mnist), and the steps that are timed
 
 
 def fitted(device: str) -> lx.Explainer:

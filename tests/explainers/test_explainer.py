@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from torch import nn
 
 from lexplain.explainers import Explainer
+from lexplain.explainers.prediction import prediction_of
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Coins
@@ -187,7 +188,8 @@ def test_explains_a_network_and_leaves_it_alone(kind, regime):
         x, shown = explainer.features_.encode(FRESH), torch.ones(30, COUNT).bool()
         needed = torch.as_tensor(said(net))
         needed = needed.softmax(1) if kind == "logits" else needed
-        assert torch.allclose(explainer._predicted(x, shown), needed, atol=1e-5)
+        units = (explainer.target_scale_, explainer.target_mean_) if kind == "value" else None
+        assert torch.allclose(prediction_of(explainer.method_, x, shown, units=units, max_rows=40), needed, atol=1e-5)
 
 
 def test_explains_a_network_of_double_precision():
@@ -209,7 +211,9 @@ def test_explains_a_regressor_in_its_own_units():
     regressor = LinearRegression().fit(X, VALUES)
     explainer = quick("lex", regime="self", keep=4).fit(X, model=regressor)
     x, shown = explainer.features_.encode(FRESH), torch.ones(30, COUNT).bool()
-    assert np.allclose(explainer._predicted(x, shown)[:, 0], regressor.predict(FRESH), atol=1e-2)
+    units = (explainer.target_scale_, explainer.target_mean_)
+    said = prediction_of(explainer.method_, x, shown, units=units, max_rows=40)
+    assert np.allclose(said[:, 0], regressor.predict(FRESH), atol=1e-2)
 
 
 @pytest.mark.parametrize("regime", ["self", "surrogate"])

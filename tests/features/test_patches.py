@@ -91,6 +91,7 @@ def test_tensors_are_images_too():
         (lambda: Patches().fit(np.zeros((8, 9))), "one image is X[None]"),
         (lambda: Patches().fit(np.zeros((0, 8, 9))), "none of them 0"),
         (lambda: Patches().fit(np.full((2, 8, 9), np.nan)), "NaN or infinity"),
+        (lambda: Patches().fit(np.stack([np.full((8, 9), np.inf), np.full((8, 9), -np.inf)])), "NaN or infinity"),
         (lambda: Patches().fit(np.full((2, 8, 9), "a")), "numbers are needed"),
         (lambda: Patches().fit(np.zeros((2, 8, 9))).encode(np.zeros((2, 9, 8))), "the fit was of images (n, 8, 9), NHW"),
     ],
@@ -98,6 +99,10 @@ def test_tensors_are_images_too():
 def test_what_cannot_be_cut_is_refused(make, told):
     with pytest.raises(ValueError, match=told.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
         make()
+
+
+def test_large_numbers_are_no_infinity():
+    assert Patches().fit(np.full((2, 8, 9), 3e38, dtype=np.float32)).count == 72  # their sum is beyond float32
 
 
 def test_a_frame_is_no_image():

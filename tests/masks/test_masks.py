@@ -213,3 +213,12 @@ def test_fixed_masks_have_their_shape_and_respect_padding(name, shape):
     could = SOME.clone()
     could[3] &= "shapley" not in name  # one player has no proper subset but the empty one
     assert torch.equal(many.any(0), could)
+
+
+@pytest.mark.parametrize("count", [5, 500])  # short rows and long ones go different ways
+@pytest.mark.parametrize("kind", [TopK, ConcreteMax])
+def test_the_mean_is_the_chance_to_win_one_of_k_draws(kind, count):
+    logits = torch.randn(3, count)
+    weights = logits.exp()
+    expected = 1 - (1 - weights / weights.sum(1, keepdim=True)) ** K
+    assert torch.allclose(kind(logits, K).mean, expected, atol=1e-6)

@@ -20,13 +20,22 @@ def cell(label="marginal", method="hold", **options):
     return Cell("sp_digits", label, method, 0, {"width": 4, "keep": 0.1, **options}, TINY)
 
 
-def test_the_panels_have_both_lines_over_all_rates_and_every_imputation_at_one():
-    made = lex_panels.cells("lex-sp-mnist", quick=False, seeds=5)
-    assert len(made) == len({each.key for each in made})
-    best = [(each.options["keep"], each.seed) for each in made if each.label == lex_panels.BEST]
-    assert sorted(best) == [(rate, seed) for rate in (0.02, 0.05, 0.1, 0.2) for seed in range(5)]
-    at = {each.label for each in made if each.options["keep"] == 0.1 and each.seed == 0}
-    assert at == set(lex_panels.IMPUTATIONS)
+@pytest.mark.parametrize("name", lex_panels.NAMES)
+def test_the_panels_have_both_lines_over_all_rates_and_every_imputation_at_one(name):
+    panels = lex_panels.PANELS[name]
+    over = lex_panels.cells_over_rates(panels, quick=False, seeds=5)
+    assert len(over) == len({each.key for each in over})
+    best = [(each.options["keep"], each.seed) for each in over if each.label == panels.best]
+    assert {each.training["batch_size"] for each in over} == ({128, 256} if panels.full else {256})
+    assert sorted(best) == [(rate, seed) for rate in sorted(panels.rates) for seed in range(5)]
+    compared = lex_panels.cells_at_one_rate(panels, quick=False, seeds=5)
+    assert len(compared) == len({each.key for each in compared})
+    for seed in range(lex_panels.FEW_SEEDS):
+        assert [each.label for each in compared if each.seed == seed] == list(lex_panels.IMPUTATIONS)
+    assert {each.options["keep"] for each in compared} == {panels.at}
+
+
+def test_every_imputer_of_lex_is_compared():
     names = {options["imputer"][0] for options in lex_panels.IMPUTATIONS.values()}
     assert names == {name for name in imputers.__all__ if name[0].isupper()} - {"Gaussian", "IndependentGaussian"}
 
@@ -51,7 +60,7 @@ def test_a_cell_is_computed_and_judged(method, tmp_path):
     assert 0 <= numbers["wrong"] <= 1
     assert json.dumps(numbers)
     shown = gallery.example(cell(method=method), tmp_path)
-    assert shown.mask.shape == (images.SHOWN, 128)
+    assert shown.mask.shape == (gallery.SHOWN, 128)
     assert gallery.gallery([cell(method=method)], tmp_path).axes
     assert gallery.example(cell("another"), tmp_path) is None
 
@@ -86,11 +95,15 @@ def test_breaks_are_counted_for_each_patch_kept():
 @pytest.mark.parametrize("name", ["lex-sp-mnist", "realx-table2"])
 def test_the_page_is_written_beside_what_is_published(name, tmp_path, monkeypatch):
     module = lex_panels if name.startswith("lex") else realx_image_tables
-    made = module.cells(*(("lex-sp-mnist",) if module is lex_panels else (module.MNIST,)), quick=True, seeds=1)
     numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "kept": 5.0, "wrong": 0.01, "breaks": 2.0, "fit_seconds": 1.0}
-    rows = [{"data": c.data, "label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made]
-    frame = pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers, **{"eACC, any rate": 0.85})
-    monkeypatch.setattr(module, "run", lambda *_, **__: frame)
+
+    def run(made, folder, *, workers):
+        rows = [
+            {"data": c.data, "label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made
+        ]
+        return pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers, **{"eACC, any rate": 0.85})
+
+    monkeypatch.setattr(module, "run", run)
     page = module.reproduce(name, quick=True, seeds=1, out=tmp_path, workers=1).read_text()
     assert f"lexplain reproduce {name} --quick --seeds 1" in page
     assert "| 90.0 | 80.0 |" in page

@@ -29,13 +29,14 @@ from ..evaluation import Card
 from ..features import features_for
 from ..imputers import Marginal
 from ..masks import Coins
-from ..methods import DEFAULT, FILLED_FROM_ROWS, METHODS, TEST_IMPUTATIONS, Method, Rounds, default_for
+from ..methods import DEFAULT, FILLED_FROM_ROWS, METHODS, Method, Rounds, default_for
 from ..objectives import Continuity
 from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
 from .path import choose, path_judge, walk
+from .prediction import prediction_of
 
 STEPS = 3000  # optimiser steps of a default fit
 THOROUGH = 2  # times as many of a thorough one; the default method has more networks and rounds instead
@@ -331,7 +332,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         parts = [self.method_.explain(rows, seen) for rows, seen in self._split(x, context)]
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
         asked = None if target is None else torch.as_tensor(check.known_classes(target, getattr(self, "classes_", None), len(x)))
-        now = copy.copy(self)  # a later fit must not change what this explanation predicts
+        units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
             scores=scores.cpu(),
             mask=mask.cpu(),
@@ -340,7 +341,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method=self.method_.name,
             features=self.features_,
             asked=asked,
-            predict=partial(now._predicted, x, mask),
+            predict=partial(prediction_of, self.method_, x, mask, units=units, max_rows=self._max_rows()),
             classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
         )
 
@@ -385,16 +386,6 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             return [(x, other)]
         beside = torch.split(other, step) if other is not None else [None] * ceil(len(x) / step)
         return list(zip(torch.split(x, step), beside, strict=True))
-
-    def _predicted(self, x: Tensor, mask: Tensor) -> Tensor:
-        """What the method's predictor says (b, c) from what a mask shows, in the target's own units."""
-        step = max(1, self._max_rows() // TEST_IMPUTATIONS)
-        parts = []
-        for rows, shown in zip(torch.split(x, step), torch.split(mask, step), strict=True):
-            with seeded(0):  # the same imputations for every row and at every call
-                parts.append(self.method_.probabilities(rows, shown))
-        values = torch.cat(parts).cpu()
-        return values * self.target_scale_ + self.target_mean_ if self.outputs_.real else values
 
     @property
     def card_(self) -> Card:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from .noise import gumbel
-from .top_k import OFF, top_k_mask
+from .top_k import OFF, chance_of_a_win, top_k_mask
 
 
 class ConcreteMax:
@@ -39,8 +39,7 @@ class ConcreteMax:
     @property
     def mean(self) -> Tensor:
         """Probability (b, d) of winning at least one of the k draws."""
-        share = self.logits.T.softmax(0).T.contiguous()  # over columns of memory: six times faster than over short rows
-        return self._on_valid(1 - (1 - share) ** self.k)
+        return self._on_valid(chance_of_a_win(self.logits, self.k))
 
     @property
     def mode(self) -> Tensor:

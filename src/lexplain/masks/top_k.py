@@ -14,6 +14,7 @@ from .noise import exponential, gumbel
 OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
 MOST_ORDERS = 5040  # orders of a set that log_prob sums over
 MOST_SOFTMAXES = 32  # features beyond which k softmaxes cost more than they are worth
+SHORT = 32  # features of a short row
 BISECTIONS = 32  # of the level between k scores and the rest: the last bit of float32
 
 
@@ -82,6 +83,14 @@ def _about_level(perturbed: Tensor, level: Tensor, temperature: float) -> Tensor
         slope = slope / slope.sum(-1, keepdim=True).clamp_min(torch.finfo(perturbed.dtype).tiny)
     level = level + (slope * (perturbed - perturbed.detach())).sum(-1, keepdim=True)  # a term of value 0 that carries its gradient
     return torch.sigmoid((perturbed - level) / temperature)
+
+
+def chance_of_a_win(logits: Tensor, k: int) -> Tensor:
+    """Chance (b, d) of winning at least one of k independent draws."""
+    short = logits.shape[-1] < SHORT and logits.device.type == "cpu"
+    # On a CPU, softmax over columns of memory is six times faster than over short rows, and four times slower than over long ones.
+    share = logits.T.softmax(0).T.contiguous() if short else logits.softmax(-1)
+    return 1 - (1 - share) ** k
 
 
 class TopK:
@@ -180,8 +189,7 @@ class TopK:
     @property
     def mean(self) -> Tensor:
         """Chance (b, d) of being among k independent draws: close to the chance of being kept, and cheap."""
-        share = self.logits.T.softmax(0).T.contiguous()  # over columns of memory: six times faster than over short rows
-        return self._on_valid(1 - (1 - share) ** self.k)
+        return self._on_valid(chance_of_a_win(self.logits, self.k))
 
     @property
     def mode(self) -> Tensor:

@@ -8,10 +8,21 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from ..core import Explanation
+from ..core import Explanation, Part
 from ..features import Patches
 from .cells import Cell
+
+SHOWN = 6  # test images whose explanations are kept for figures
+
+
+def keep_examples(folder: Path, cell: Cell, test: Part, scores: Tensor, mask: Tensor, answers: Tensor) -> None:
+    """Keep the explanations of the first test images beside a cell."""
+    place = folder / "examples" / f"{cell.key}.npz"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    said = answers[:SHOWN].argmax(1).numpy()
+    np.savez_compressed(place, x=test.x[:SHOWN], y=test.y[:SHOWN], scores=scores[:SHOWN].numpy(), mask=mask[:SHOWN].numpy(), said=said)
 
 
 def example(cell: Cell, folder: Path) -> Explanation | None:

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from lightning_fabric import Fabric
@@ -26,10 +25,10 @@ from ..predictors import Outputs, Trained
 from ..selectors import MLP, UNet
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, run_cells
+from .gallery import keep_examples
 from .judges import CHECKED, Judge, Task, predictor_network, prepare, scene, trial_of
 
 AT_ONCE = 1000  # images that are explained together
-SHOWN = 6  # test images whose explanations are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
 
 
@@ -132,7 +131,7 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
         parts.append([each.cpu() for each in (scores, mask, own, *every.values())])
     scores, mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))
     said = dict(zip(judges, rest, strict=True))
-    _keep_examples(folder, cell, data, scores, mask, own)
+    keep_examples(folder, cell, data.test, scores, mask, own)
     numbers = {
         "ACC": accuracy(own, labels),
         "eACC": accuracy(said["EVAL-X"], labels),
@@ -154,12 +153,3 @@ def _breaks(mask: Tensor, features: Patches) -> Tensor:
     squares = mask.reshape(len(mask), -1, *features.grid).double()
     breaks = squares.diff(dim=2).abs().sum((1, 2, 3)) + squares.diff(dim=3).abs().sum((1, 2, 3))
     return breaks / mask.sum(1).clamp_min(1)
-
-
-def _keep_examples(folder: Path, cell: Cell, data: Dataset, scores: Tensor, mask: Tensor, own: Tensor) -> None:
-    place = folder / "examples" / f"{cell.key}.npz"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    said = own[:SHOWN].argmax(1).numpy()
-    np.savez_compressed(
-        place, x=data.test.x[:SHOWN], y=data.test.y[:SHOWN], scores=scores[:SHOWN].numpy(), mask=mask[:SHOWN].numpy(), said=said
-    )

@@ -33,7 +33,7 @@ class Task:
     seed: int
     patch: int | None = None  # None: the data set's own
     rows: int | None = None
-    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "densenet", or "dense"
+    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "densenet" (of 28 layers), or "dense"
 
 
 @lru_cache(maxsize=2)
@@ -54,7 +54,7 @@ def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None =
 def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
     """The kind of network that a task's predictors and judges are."""
     if task.networks == "densenet":
-        return DenseNet(features.shape, outputs.count, sees_mask=sees_mask)
+        return DenseNet(features.shape, outputs.count, sees_mask=sees_mask, blocks=(2, 4, 6), growth=16)
     if task.networks == "dense":
         return mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=nn.ReLU)
     return cnn(features.shape, outputs.count, sees_mask=sees_mask, norm=task.networks == "deep")

@@ -20,6 +20,7 @@ from ..predictors import Frozen, Outputs, Trained, cnn
 from ..selectors import UNet
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, run_cells
+from .gallery import SHOWN, gallery, keep_examples
 from .judges import Task, scene, trial_of
 from .tables import mean_and_spread, write_result
 
@@ -54,7 +55,7 @@ def network(cell: Cell) -> tuple[nn.Module, Trial]:
     return model.network.eval().requires_grad_(False), train
 
 
-def compute(cell: Cell) -> dict[str, float]:
+def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
     model, train = network(cell)
     data, features, _ = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
@@ -71,6 +72,7 @@ def compute(cell: Cell) -> dict[str, float]:
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
     ask = partial(_answers, model)
+    keep_examples(folder, cell, data.test, explanation.scores, explanation.mask, ask(torch.as_tensor(data.test.x[:SHOWN])))
     shown = features.expand(explanation.mask) * torch.as_tensor(data.test.x)
     said, labels = ask(torch.as_tensor(data.test.x)), torch.as_tensor(data.test.y)
     numbers = {"post-hoc ACC": accuracy(ask(shown), said.argmax(1)), "model ACC": accuracy(said, labels)}
@@ -86,7 +88,9 @@ def _answers(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     """Compute the table and write it."""
     folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=quick, seeds=seeds)
+    frame = run_cells(made, partial(compute, folder=folder), folder / "cells", workers=workers)
+    drawn = gallery([cell for cell in made if cell.seed == 0], folder)
     frame[["post-hoc ACC", "model ACC"]] *= 100
     return write_result(
         folder,
@@ -95,7 +99,7 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         notes=NOTES,
         frame=frame,
         sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
-        figures={},
+        figures={} if drawn is None else {"kept": drawn},
     )
 
 

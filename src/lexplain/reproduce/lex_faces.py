@@ -12,7 +12,7 @@ from .tables import mean_and_spread, write_result
 
 NAME = "lex-faces"
 OTHER_RATES = (0.05, 0.2)
-SIZE: dict[str, Any] = {"steps": 2500, "batch_size": 128, "judge_steps": 2000, "networks": "deep"}
+SIZE: dict[str, Any] = {"steps": 2000, "batch_size": 128, "judge_steps": 1500, "networks": "deep"}
 QUICK: dict[str, Any] = {"rows": 1000, "steps": 100, "batch_size": 32, "judge_steps": 100}
 LINES: dict[str, dict[str, Any]] = {
     "marginal": {"imputer": ("Marginal", {})},

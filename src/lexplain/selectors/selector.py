@@ -39,10 +39,10 @@ class Selector(nn.Module):
         scores: Tensor = self.network(x) if context is None else self.network(x, context)
         full = torch.promote_types(scores.dtype, torch.float32)
         scores = scores.to(full)  # noise of half precision has too few values to tell features apart
-        if self.spread is not None:
-            scores = self.spread * layer_norm(scores, scores.shape[1:])
-            scores = scores if self.level is None else scores + self.level
-        return scores + self.offset
+        if self.spread is None:
+            return scores + self.offset
+        added = self.offset if self.level is None else self.offset + self.level
+        return torch.add(added, layer_norm(scores, scores.shape[1:]), alpha=self.spread)
 
     def forward(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Any:
         """The distribution over masks of rows x (b, ...)."""

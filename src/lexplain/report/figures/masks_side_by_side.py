@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 from matplotlib.figure import Figure
 
@@ -15,6 +16,7 @@ from .paint import kept_alone
 from .picture import displayed, height_of, images_of, kept_on, patches_of, span_of
 
 WIDTH = 1.5  # inches of a picture
+LINE = 20  # characters of a line of a name
 
 
 def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int = 5) -> Figure:
@@ -38,7 +40,7 @@ def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int =
             kept = kept_on(patches_of(explanation), explanation.mask[row])
             show(axes[place, column], kept_alone(pictures[column], kept), features.shape)
     for place, name in enumerate(("the image", *explanations)):
-        label = literal(name, 30)
+        label = "\n".join(wrap(literal(name, 3 * LINE), LINE))
         axes[place, 0].set_ylabel(label, rotation=0, ha="right", va="center", size=TEXT, color=INK)
     figure.legend(handles=[HID], loc="outside lower center", frameon=False, fontsize=TEXT)
     return figure
