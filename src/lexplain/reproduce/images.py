@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import imputers
@@ -23,10 +22,10 @@ from ..methods import METHODS, Method
 from ..objectives import Continuity
 from ..predictors import Outputs, Trained
 from ..selectors import MLP, UNet
-from ..training import Settings, fabric_of, fit
+from ..training import Settings, fit
 from .cells import Cell, run_cells
 from .gallery import keep_examples
-from .judges import CHECKED, Judge, Task, predictor_network, prepare, scene, trial_of
+from .judges import CHECKED, Judge, Task, mixed_fabric, predictor_network, prepare, scene, trial_of
 
 AT_ONCE = 1000  # images that are explained together
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
@@ -78,12 +77,6 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     method.eval()
     found = judge(method, features, data, cell, folder)
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
-
-
-def mixed_fabric() -> Fabric:
-    """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
-    fabric = fabric_of("auto")
-    return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
 
 
 def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, background: Tensor) -> Method:

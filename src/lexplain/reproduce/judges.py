@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
 
+from lightning_fabric import Fabric
 from torch import nn
 
 from ..core import Dataset, Part, Trial, as_target, seeded
@@ -60,6 +60,12 @@ def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_m
     return cnn(features.shape, outputs.count, sees_mask=sees_mask, norm=task.networks == "deep")
 
 
+def mixed_fabric() -> Fabric:
+    """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
+    fabric = fabric_of("auto")
+    return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
+
+
 @dataclass(frozen=True)
 class Judge:
     """A judge to be trained: of a task, on one kind of masks."""
@@ -77,7 +83,7 @@ class Judge:
     def ready(self, folder: Path) -> Evaluator:
         """The judge, read from its file or trained and kept there."""
         _, features, outputs = scene(self.task)
-        fabric = fabric_of("auto")
+        fabric = mixed_fabric()
         path, seed = self.path(folder), self.task.seed + SEED
         if path.exists():
             judge = Evaluator(features, outputs, network=predictor_network(self.task, features, outputs, sees_mask=True))
@@ -88,7 +94,7 @@ class Judge:
         write_atomically(path, judge.state_dict(), {"format": KIND})
         return judge
 
-    def _trained(self, features: Patches, outputs: Outputs, seed: int, fabric: Any) -> Evaluator:
+    def _trained(self, features: Patches, outputs: Outputs, seed: int, fabric: Fabric) -> Evaluator:
         data = scene(self.task)[0]
         with seeded(seed):
             network = predictor_network(self.task, features, outputs, sees_mask=True)
