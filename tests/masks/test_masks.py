@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from lexplain.masks import Bernoulli, Coins, ConcreteMax, ShapleyKernel, TopK, UniformRate
+from lexplain.masks import Bernoulli, Coins, ConcreteMax, ShapleyKernel, TopK, UniformRate, top_k_mask
 
 ROWS, COUNT, K = 4, 6, 2
 MASKS = {
@@ -222,3 +222,14 @@ def test_the_mean_is_the_chance_to_win_one_of_k_draws(kind, count):
     weights = logits.exp()
     expected = 1 - (1 - weights / weights.sum(1, keepdim=True)) ** K
     assert torch.allclose(kind(logits, K).mean, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("values", [3, 10_000])  # many ties, and hardly any
+@pytest.mark.parametrize("count", [5, 100])  # short rows and long ones go different ways
+@pytest.mark.parametrize("k", [1, 4, 5])
+def test_the_best_k_are_those_of_a_stable_sort(values, count, k):
+    scores = torch.randint(values, (20, count)).float()
+    order = sorted(range(count), key=lambda at: (-scores[0, at].item(), at))
+    mask = top_k_mask(scores, k)
+    assert mask[0].nonzero().flatten().tolist() == sorted(order[:k])
+    assert (mask.sum(1) == k).all()
