@@ -477,3 +477,13 @@ def test_history_has_a_row_an_epoch():
     assert explainer.history_["phase"].tolist() == [name for name, epochs in lengths.items() for _ in range(epochs)]
     assert explainer.history_["epoch"].tolist() == [1 + epoch for epochs in lengths.values() for epoch in range(epochs)]
     assert np.isfinite(explainer.history_["check"]).all()
+
+
+@pytest.mark.parametrize("values", [LABELS, VALUES], ids=["labels", "values"])
+def test_a_later_fit_changes_nothing_of_an_explanation(values):
+    explainer = quick().fit(X, values)
+    early, late = explainer.explain(FRESH), explainer.explain(FRESH)
+    before = early.prediction
+    explainer.set_params(random_state=1).fit(X, values[::-1].copy() if values is LABELS else -3 * values)
+    assert torch.equal(late.prediction, before)  # first read after the second fit
+    assert not torch.equal(explainer.explain(FRESH).prediction, before)

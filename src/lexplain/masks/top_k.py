@@ -28,9 +28,8 @@ def top_k_mask(scores: Tensor, k: int, valid: Tensor | None = None) -> Tensor:
 
 def _best(scores: Tensor, k: int) -> Tensor:
     """Where (..., k) the highest scores are, ties by position."""
-    if (
-        scores.device.type == "cpu" and k < scores.shape[-1] >= SHORT
-    ):  # several times faster than to sort all; a GPU would wait for the look
+    # On a CPU the best of a long row are found several times faster than all are sorted; a GPU would have to wait for the look at ties.
+    if scores.device.type == "cpu" and k < scores.shape[-1] and scores.shape[-1] >= SHORT:
         best = scores.topk(k + 1, dim=-1)
         if bool((best.values[..., k - 1] > best.values[..., k]).all()):  # else position decides, which topk does not promise
             return best.indices[..., :k]

@@ -144,6 +144,6 @@ NOTES = (
     "selection."
 )
 LIGHTER = (
-    " This is the full recipe, in batches of 256. All other lines here are of a lighter one: batches of 128, a fifth of the rows under "
-    "the selector's masks, and the predictor alone in the last 30 %."
+    " Lines called full recipe are as told above, in batches of 256; all others are of a lighter one: batches of 128, a fifth of the rows "
+    "under the selector's masks, and the predictor alone in the last 30 %."
 )
