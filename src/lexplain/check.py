@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import math
 import os
 import pickle
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -505,10 +506,27 @@ def regime_fits(regime: str | None, y: Any, model: Any, reads_output: bool) -> s
 
 def parts_given_once(explainer: Any) -> None:
     """Refuse parts beside a Method that already has them."""
-    parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity")
+    parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity", "options")
     given = [name for name in parts if getattr(explainer, name) is not None]
     if given:
         raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
+
+
+def method_options(options: Any, recipe: Callable[..., Any]) -> dict[str, Any]:
+    """Refuse settings that a method has not, or that have a parameter of their own."""
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ValueError(f"options={options!r}, but a dictionary of settings of the method is needed")
+    elsewhere = {"features", "outputs", "selector", "predictor", "imputer", "keep", "penalty", "thorough"}
+    known = [name for name in inspect.signature(recipe).parameters if name not in elsewhere]
+    odd = sorted(str(name) for name in options if name not in known)
+    if odd:
+        told = f"it has: {', '.join(known)}" if known else "it has none"
+        own = [name for name in odd if name in elsewhere - {"outputs"}]
+        way = f"; {', '.join(own)}: parameters of Explainer itself" if own else ""
+        raise ValueError(f"{odd} are no options of method {recipe.__name__!r}; {told}{way}")
+    return dict(options)
 
 
 def positive(**numbers: float | None) -> None:
@@ -516,6 +534,13 @@ def positive(**numbers: float | None) -> None:
     for name, value in numbers.items():
         if value is not None and not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
             raise ValueError(f"{name}={value!r}, but a number above 0 is needed")
+
+
+def within(low: float, high: float, **numbers: float) -> None:
+    """Refuse settings that do not lie between two numbers."""
+    for name, value in numbers.items():
+        if not (isinstance(value, (int, float, np.number)) and low <= value <= high):
+            raise ValueError(f"{name}={value!r}, but a number from {low:g} to {high:g} is needed")
 
 
 def counts(**numbers: int | None) -> None:

@@ -72,6 +72,7 @@ def test_parameters_go_in_and_come_out_as_they_are():
         "tolerance": 0.1,
         "tolerance_points": 3,
         "continuity": 0.2,
+        "options": {"temperature": 0.1},
         "budget": "thorough",
         "device": "cpu",
         "random_state": 5,

@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from math import ceil, log, prod
@@ -70,6 +70,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             than 4.5 % of what the predictor knows.
         tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
         continuity: price in nats of each pair of neighbours of which one is kept and the other is not, for connected masks.
+        options: settings of the method's own by name, such as {"own_share": 0.0} of hold or {"temperature": 0.3} of l2x.
         budget: "default", or "thorough": twice the steps; for the default method three times the networks and more rounds.
         device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
         random_state: seed of every draw.
@@ -100,6 +101,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tolerance: float | None = None,
         tolerance_points: float | None = None,
         continuity: float | None = None,
+        options: Mapping[str, Any] | None = None,
         budget: str = "default",
         device: str | Fabric = "auto",
         random_state: Any = 0,
@@ -119,6 +121,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.tolerance = tolerance
         self.tolerance_points = tolerance_points
         self.continuity = continuity
+        self.options = options
         self.budget = budget
         self.device = device
         self.random_state = random_state
@@ -190,10 +193,12 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         open_ended = recipe is METHODS[DEFAULT] or (isinstance(plan, Rounds) and plan.price is None and plan.rate is None)
         return "auto" if open_ended and self.keep is None and self.penalty is None else _plain(self.keep)
 
-    def _sizes(self, recipe: Callable[..., Method]) -> dict[str, Any]:
-        """What a recipe is told about how much to keep, and how hard to try."""
-        sizes = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
-        return {**sizes, "thorough": self.budget == "thorough"} if recipe is METHODS[DEFAULT] else sizes
+    def _told(self, recipe: Callable[..., Method]) -> dict[str, Any]:
+        """What a recipe is told about how much to keep, how hard to try, and settings of its own."""
+        told = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
+        if recipe is METHODS[DEFAULT]:
+            told["thorough"] = self.budget == "thorough"
+        return {**told, **check.method_options(self.options, recipe)}
 
     def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, settings: Settings, fabric: Fabric) -> list[Any]:
         """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses; return the epochs it took.
@@ -256,7 +261,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if inspect.isclass(imputer):
             imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
         method = recipe(
-            features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._sizes(recipe)
+            features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._told(recipe)
         )
         if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
             method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
@@ -329,13 +334,13 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         check.fitted(self)
         x, context = self._encoded(X)
-        parts = [self.method_.explain(rows, seen) for rows, seen in self._split(x, context)]
+        parts = [self.method_.explain(rows, seen, to_cpu=True) for rows, seen in self._split(x, context)]
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
         asked = None if target is None else torch.as_tensor(check.known_classes(target, getattr(self, "classes_", None), len(x)))
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
-            scores=scores.cpu(),
-            mask=mask.cpu(),
+            scores=scores,
+            mask=mask,
             feature_names=self.features_.names,
             data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
             method=self.method_.name,
@@ -370,7 +375,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return path(check.path_there(self.path_), ax=ax)
 
     def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None]:
-        device = next(self.method_.selector.parameters()).device
+        device = self.method_.selector.offset.device
         x = self.features_.encode(X).to(device)
         if not self.method_.reads_output:
             return x, None

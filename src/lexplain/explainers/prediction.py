@@ -23,6 +23,6 @@ def prediction_of(method: Method, x: Tensor, mask: Tensor, *, units: tuple[float
     parts = []
     for rows, shown in zip(torch.split(x, step), torch.split(mask, step), strict=True):
         with seeded(0):  # the same imputations for every row and at every call
-            parts.append(method.probabilities(rows, shown))
+            parts.append(method.probabilities(rows, shown.to(rows.device)))
     values = torch.cat(parts).cpu()
     return values if units is None else values * units[0] + units[1]

@@ -43,10 +43,12 @@ def save(explainer: Explainer, path: Path) -> None:
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
     imputer = type(method.imputer)
     ours = imputer is getattr(imputers, imputer.__name__, None)
+    options = {name: _plain(value) for name, value in (explainer.options or {}).items()}
+    told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
     record = {
         "format": KIND,
-        "method": explainer.method if isinstance(explainer.method, str) and ours and not own else None,
-        "parameters": {name: _plain(getattr(explainer, name)) for name in PLAIN},
+        "method": explainer.method if isinstance(explainer.method, str) and ours and not own and told else None,
+        "parameters": {**{name: _plain(getattr(explainer, name)) for name in PLAIN}, "options": options or None if told else None},
         "random_state": _plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
         "features": {
             "kind": type(explainer.features_).__name__,
@@ -91,7 +93,7 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         ask.function.probabilities = record["says_probabilities"]
     if method is None:
         if not named:
-            raise ValueError(f"{path} holds networks of your own; rebuild them and pass Explainer.load(path, method=...)")
+            raise ValueError(f"{path} holds parts of your own; rebuild them and pass Explainer.load(path, method=...)")
         method = _rebuilt(explainer, record, tensors, fitted, target, ask)
     _fill(method, tensors, path)
     if named:
@@ -100,7 +102,8 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         )
         explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
     else:
-        explainer.set_params(method=copy.deepcopy(method), keep=None, penalty=None)  # a Method says itself what it keeps
+        # A Method says all this itself.
+        explainer.set_params(method=copy.deepcopy(method), **dict.fromkeys(("keep", "penalty", "continuity", "options")))
     names = list(fitted.columns)
     rows: Any = pd.DataFrame(columns=names) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
@@ -120,7 +123,7 @@ def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Te
     recipe: Callable[..., Method] = METHODS[
         default_for(fitted) if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
     ]
-    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, **explainer._sizes(recipe))
+    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, **explainer._told(recipe))
 
 
 def _absent(rows: Any) -> None:  # noqa: ARG001  it stands where a model stood

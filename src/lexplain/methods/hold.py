@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn
 
+from .. import check
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import TopK, UniformRate
@@ -56,6 +57,8 @@ def hold(
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6 with L = K = 1.
     """
+    check.within(0.0, 1.0, own_share=own_share, last=last)
+    check.positive(temperature=temperature, spread=spread)
     k = subset_size("hold", features.count, RATE if keep is None and penalty is None else keep, penalty)
     part = predictor_part(predictor, features, outputs, sees_mask=False)
     if estimator is None:

@@ -20,6 +20,7 @@ from .step import Phase, Step
 
 Term = Callable[[Trial], Tensor]
 TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random
+FEW = 2**14  # scores of which a CPU has picked the best before a GPU has begun to
 
 
 class Method(nn.Module):
@@ -252,10 +253,16 @@ class Method(nn.Module):
     # ---- what it says ----
 
     @torch.no_grad()
-    def explain(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Scores and masks, both (b, d), in one forward pass of the selector."""
-        p = self.selector(x, context, valid)
-        return p.mean, p.mode
+    def explain(
+        self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None, *, to_cpu: bool = False
+    ) -> tuple[Tensor, Tensor]:
+        """Scores and masks, both (b, d), in one forward pass of the selector; on its device, or on the CPU."""
+        logits = self.selector.logits(x, context)
+        if to_cpu and logits.numel() <= FEW:
+            logits, valid = logits.cpu(), valid if valid is None else valid.cpu()
+        p = self.selector.family(logits, valid)
+        scores, mask = p.mean, p.mode
+        return (scores.cpu(), mask.cpu()) if to_cpu else (scores, mask)
 
     @torch.no_grad()
     def probabilities(self, x: Tensor, mask: Tensor) -> Tensor:

@@ -16,9 +16,11 @@ from .. import imputers
 from ..comparison.running import finished, processes
 from ..core import Dataset, seeded
 from ..evaluation import accuracy, auroc, fdr
+from ..explainers.explainer import rows_in_flight
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, Method
+from ..methods.method import TEST_IMPUTATIONS
 from ..objectives import Continuity
 from ..predictors import Outputs, Trained
 from ..selectors import MLP, UNet
@@ -62,7 +64,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
         epochs=max(1, round(how["steps"] * batch / len(train))),
         batch_size=batch,
         learning_rate=how.get("learning_rate", 1e-3),
-        max_rows=20_000,
+        max_rows=max(4 * batch, rows_in_flight(features.shape) // 4),  # many cells may share a GPU
         seed=cell.seed,
     )
     with seeded(cell.seed):
@@ -114,12 +116,13 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
     judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
     device, labels = next(method.parameters()).device, torch.as_tensor(data.test.y)
+    few = max(1, rows_in_flight(features.shape) // TEST_IMPUTATIONS)
     parts = []
     for at in range(0, len(data.test), AT_ONCE):
         x = features.encode(data.test.x[at : at + AT_ONCE]).to(device)
         scores, mask = method.explain(x)
         with seeded(cell.seed):
-            own = torch.cat([method.probabilities(*few) for few in zip(torch.split(x, 250), torch.split(mask, 250), strict=True)])
+            own = torch.cat([method.probabilities(*part) for part in zip(torch.split(x, few), torch.split(mask, few), strict=True)])
         every = {kind: judges[kind].probabilities(x, torch.ones_like(mask) if kind == "FULL" else mask) for kind in judges}
         parts.append([each.cpu() for each in (scores, mask, own, *every.values())])
     scores, mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))

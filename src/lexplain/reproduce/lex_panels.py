@@ -31,11 +31,15 @@ IMPUTATIONS: dict[str, dict[str, Any]] = {
     "VAEAC": {"imputer": ("VAEAC", dict[str, Any]())},
 }
 JUDGES = ["EVAL-X", "EVAL-X, any rate"]
-SIZE: dict[str, Any] = {"steps": 4000, "batch_size": 256, "judge_steps": 6000, "judges": JUDGES}
-LIGHT_SIZE: dict[str, Any] = {**SIZE, "batch_size": 128}
-LIGHT: dict[str, Any] = {"spread": 4.0, "last": 0.3}  # with a fifth of the rows, in place of a half, under the selector's masks
+# The full recipe: the predictor learns on random masks alone, so that a selection cannot write to it, until the selector is finished.
+FULL: dict[str, Any] = {"own_share": 0.0, "last": 0.33}
+FULL_SIZE: dict[str, Any] = {"batch_size": 256, "judge_steps": 6000, "judges": JUDGES}
+LIGHT: dict[str, Any] = {"spread": 4.0, "last": 0.3}
+LIGHT_SIZE: dict[str, Any] = {**FULL_SIZE, "steps": 4000, "batch_size": 128}
+LIGHT_SHARE = 0.2  # of the rows under the selector's masks
 QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "batch_size": 64, "judge_steps": 300, "judges": JUDGES}
-FEW_SEEDS, WIDTH = 2, 32  # seeds of all but the best line; channels of the finest view of the U-Net
+FEW_SEEDS, WIDTH = 2, 32  # seeds of all but the best lines; channels of the finest view of the U-Net
+BEST = "GMM"
 
 
 @dataclass(frozen=True)
@@ -43,48 +47,54 @@ class Panels:
     """One data set of switching panels, and what is computed on it."""
 
     data: str
-    best: str  # the imputation that is beside zero imputation at all rates
     rates: tuple[float, ...]
     at: float  # where all imputations are compared
-    light: bool = False  # whether all this is by the lighter recipe
-    full: tuple[float, ...] = ()  # where the best imputation has the full recipe beside it
+    steps: int  # of the full recipe
+    light: tuple[str, ...] = ()  # lines over rates that are of the light recipe; if any, so is the comparison of imputations
 
 
 PANELS = {
-    "lex-sp-mnist": Panels("sp_mnist", "marginal", (0.05, 0.1, 0.02, 0.2), 0.1, light=True, full=(0.05, 0.1)),
-    "lex-sp-fashion": Panels("sp_fashion", "GMM", (0.25,), 0.25),
+    "lex-sp-mnist": Panels("sp_mnist", (0.05, 0.1, 0.02, 0.2), 0.1, 4800, light=("marginal", ZERO)),
+    "lex-sp-fashion": Panels("sp_fashion", (0.25,), 0.25, 3000),
 }
 NAMES = tuple(PANELS)
 
 
 def cells_over_rates(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
-    """The best imputation, by both recipes where there are two, and zero imputation."""
-    few, rates = range(min(seeds, FEW_SEEDS)), (panels.at,) if quick else panels.rates
-    full = [_full(panels, panels.best, rate, seed) for seed in range(seeds) for rate in panels.full] if not quick else []
-    best = [_cell(panels, panels.best, rate, seed, quick=quick) for seed in range(seeds) for rate in rates]
-    return full + best + [_cell(panels, ZERO, rate, seed, quick=quick) for seed in few for rate in rates]
+    """The best imputation, and zero imputation beside it."""
+    if quick:
+        return [_quick(panels, label, seed) for seed in range(seeds) for label in (BEST, ZERO)]
+    best = [_full(panels, BEST, rate, seed) for seed in range(seeds) for rate in panels.rates]
+    lines = [(label, _light) for label in panels.light] or [(ZERO, _full)]
+    return best + [make(panels, label, rate, seed) for label, make in lines for seed in _seeds(label, seeds) for rate in panels.rates]
 
 
 def cells_at_one_rate(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
-    """Every imputation."""
-    many = {panels.best: seeds}
-    labels = (panels.best, ZERO) if quick else tuple(IMPUTATIONS)
-    wanted = [(label, seed) for label in labels for seed in range(many.get(label, min(seeds, FEW_SEEDS)))]
-    return [_cell(panels, label, panels.at, seed, quick=quick) for label, seed in wanted]
+    """Every imputation, by one recipe; the best line beside them where it has another one."""
+    if quick:
+        return [_quick(panels, label, seed) for seed in range(seeds) for label in (BEST, ZERO)]
+    best = [_full(panels, BEST, panels.at, seed) for seed in range(seeds)]
+    others = [label for label in IMPUTATIONS if panels.light or label != BEST]
+    make = _light if panels.light else _full
+    return best + [make(panels, label, panels.at, seed) for label in others for seed in _seeds(label, seeds)]
+
+
+def _seeds(label: str, seeds: int) -> range:
+    return range(seeds if label == "marginal" else min(seeds, FEW_SEEDS))
 
 
 def _full(panels: Panels, label: str, rate: float, seed: int) -> Cell:
-    options = {**IMPUTATIONS[label], "width": WIDTH, "keep": rate}
-    return Cell(panels.data, f"{label}, full recipe" if panels.light else label, "hold", seed, options, SIZE)
+    options, size = {**FULL, **IMPUTATIONS[label], "width": WIDTH, "keep": rate}, {**FULL_SIZE, "steps": panels.steps}
+    return Cell(panels.data, f"{label}, full recipe" if panels.light else label, "hold", seed, options, size)
 
 
-def _cell(panels: Panels, label: str, rate: float, seed: int, *, quick: bool) -> Cell:
-    if quick:
-        return Cell(panels.data, label, "hold", seed, {**IMPUTATIONS[label], "width": 8, "keep": rate}, QUICK)
-    if not panels.light:
-        return _full(panels, label, rate, seed)
-    own = {} if label in (ZERO, SURROGATE) else {"own_share": 0.2}
+def _light(panels: Panels, label: str, rate: float, seed: int) -> Cell:
+    own = {} if label in (ZERO, SURROGATE) else {"own_share": LIGHT_SHARE}
     return Cell(panels.data, label, "hold", seed, {**LIGHT, **IMPUTATIONS[label], **own, "width": WIDTH, "keep": rate}, LIGHT_SIZE)
+
+
+def _quick(panels: Panels, label: str, seed: int) -> Cell:
+    return Cell(panels.data, label, "hold", seed, {**IMPUTATIONS[label], "width": 8, "keep": panels.at}, QUICK)
 
 
 def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
@@ -99,8 +109,8 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
         folder,
         title=f"LEX, switching panels ({panels.data})",
         command=f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}",
-        notes=NOTES + (LIGHTER if panels.light and not quick else ""),
-        frame=pd.concat([over, at[~at["label"].isin((panels.best, ZERO))]]),
+        notes=NOTES.format(steps=panels.steps) + (LIGHTER if panels.light and not quick else ""),
+        frame=pd.concat([over, at[~at["label"].isin(over["label"])]]),
         sections=[
             ("Over selection rates (% of pixels)", mean_and_spread(over.sort_values(["label", "rate"]), ["label", "rate"], columns)),
             (f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])),
@@ -133,17 +143,17 @@ def _figures(over: pd.DataFrame, at: pd.DataFrame) -> dict[str, Any]:
 
 NOTES = (
     "A digit and a piece of clothing lie side by side in random order; the label is that of one of them, so that any pixel kept in the "
-    "other panel is wrong. U-Net selector (32 channels, two levels) and a small convolutional predictor, trained together on exactly k "
-    "pixels a row (method `hold`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). Half of "
-    "the rows teach both networks on the selector's masks, the others teach the predictor on masks of random size; zero imputation "
-    "teaches it on the selector's masks alone, surrogate zero on fair coins. In the last fifth of the training the predictor alone "
-    "learns. ACC: from the kept pixels by the method's own predictor, averaged over 20 imputations; eACC and eAUROC: by EVAL-X, a "
-    "network of its own that learned on fair coins, to which masks of a few pixels are new; eACC, any rate: by one that learned on every "
-    "number of pixels. Breaks: pairs of neighbours of which one is kept, for each pixel kept. On a GPU products are of half precision "
-    "(bf16). LEX publishes curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without "
-    "selection."
+    "other panel is wrong. U-Net selector (32 channels, two levels) and a small convolutional predictor, on exactly k pixels a row "
+    "(method `hold`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). The full recipe: "
+    "{steps:,} steps of 256 images; the predictor learns on random masks of every size alone, so that a selection cannot write to it, and "
+    "in the last third, when the selector is finished, on its masks. Zero imputation is as LEX has it, its predictor always on the "
+    "selector's masks; surrogate zero as in REAL-X, on fair coins. ACC: from the kept pixels by the method's own predictor, averaged over "
+    "20 imputations; eACC and eAUROC: by EVAL-X, a network of its own that learned on fair coins, to which masks of a few pixels are new; "
+    "eACC, any rate: by one that learned on every number of pixels. Breaks: pairs of neighbours of which one is kept, for each pixel "
+    "kept. On a GPU products are of half precision (bf16), and fits that were timed shared the GPU with up to 28 others. LEX publishes "
+    "curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without selection."
 )
 LIGHTER = (
-    " Lines called full recipe are as told above, in batches of 256; all others are of a lighter one: batches of 128, a fifth of the rows "
-    "under the selector's masks, and the predictor alone in the last 30 %."
+    " Lines that are not called full are of a lighter recipe: 4,000 steps of 128 images, a fifth of the rows under the selector's masks, "
+    "and the predictor alone in the last 30 %."
 )

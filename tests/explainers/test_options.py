@@ -1,0 +1,82 @@
+"""Settings of a method's own, told to an Explainer by name."""
+
+import numpy as np
+import pytest
+import torch
+
+from lexplain import Explainer
+from lexplain.estimators import Reinforce
+
+DRAW = np.random.default_rng(0)
+X = DRAW.normal(size=(60, 4)).astype(np.float32)
+Y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+PICTURES, LABELS = DRAW.random((40, 1, 8, 8), dtype=np.float32), np.arange(40) % 2
+
+
+def quick(method="l2x", **settings):
+    return Explainer(method, **{"keep": 2, "epochs": 1, "device": "cpu", **settings})
+
+
+def test_options_reach_the_method():
+    fitted = quick("hold", options={"own_share": 0.0, "spread": 7.0, "last": 0.5}).fit(PICTURES, LABELS)
+    assert fitted.method_.own_share == 0.0
+    assert fitted.method_.selector.spread == 7.0
+    assert fitted.method_.predictor_last == 0.5
+
+
+def test_the_default_method_has_them_too():
+    assert Explainer(options={"own_share": 0.25}, keep=3, epochs=1, device="cpu").fit(PICTURES, LABELS).method_.own_share == 0.25
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"temprature": 0.1}, r"\['temprature'\] are no options of method 'l2x'; it has: temperature, spread"),
+        ({"keep": 3}, "keep: parameters of Explainer itself"),
+        ({"outputs": 3}, r"\['outputs'\] are no options of method 'l2x'; it has: temperature, spread$"),
+        (["temperature"], "a dictionary of settings of the method is needed"),
+    ],
+)
+def test_options_that_a_method_has_not_are_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        quick(options=options).fit(X, Y)
+
+
+def test_options_beside_a_method_built_from_parts_are_refused():
+    built = quick().fit(X, Y).method_
+    with pytest.raises(ValueError, match=r"given together with \['options'\]"):
+        Explainer(built, options={"temperature": 0.1}, epochs=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("options", [{"own_share": -0.1}, {"own_share": 2}, {"last": "half"}, {"spread": 0.0}, {"temperature": -1.0}])
+def test_values_that_make_no_sense_are_refused(options):
+    with pytest.raises(ValueError, match=f"{next(iter(options))}="):
+        quick("hold", options=options).fit(PICTURES, LABELS)
+
+
+def test_a_file_remembers_them(tmp_path):
+    explainer = quick(options={"spread": np.float64(2.0)}).fit(X, Y)
+    explainer.save(tmp_path / "model.lex")
+    again = Explainer.load(tmp_path / "model.lex")
+    assert again.options == {"spread": 2.0}
+    assert again.method_.selector.spread == 2.0
+    assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
+
+
+def test_options_that_are_no_plain_values_are_brought_again(tmp_path):
+    explainer = quick("realx", options={"estimator": Reinforce(samples=2)}).fit(X, Y)
+    explainer.save(tmp_path / "model.lex")
+    with pytest.raises(ValueError, match="holds parts of your own"):
+        Explainer.load(tmp_path / "model.lex")
+    again = Explainer.load(tmp_path / "model.lex", method=explainer.method_)
+    assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
+    assert again.fit(X, Y).options is None
+
+
+@pytest.mark.parametrize("few", [0, 2**14])
+def test_scores_are_the_same_on_whichever_side_they_are_finished(few, monkeypatch):
+    monkeypatch.setattr("lexplain.methods.method.FEW", few)
+    method = quick(options={"spread": 2.0}).fit(X, Y).method_
+    rows = torch.as_tensor(X)
+    for here, there in zip(method.explain(rows), method.explain(rows, to_cpu=True), strict=True):
+        assert torch.equal(here, there)
