@@ -356,6 +356,8 @@ def draw_fits(rows: int, seed: int, noise_columns: int, correlation: float) -> N
 def estimator_fits(estimator: Any, p: Any, predictor: Any) -> None:
     """Refuse an estimator that asks more of the masks or of the predictor than they can do."""
     name, kind = type(estimator).__name__, type(p).__name__
+    if not hasattr(estimator, "needs"):
+        raise TypeError(f"estimator={estimator!r}, but an object of `lexplain.estimators` is needed, such as Reinforce()")
     if not hasattr(p, estimator.needs):
         raise TypeError(
             f"{name} needs a mask distribution with `{estimator.needs}`, which {kind} has not; "
@@ -507,32 +509,44 @@ def regime_fits(regime: str | None, y: Any, model: Any, reads_output: bool) -> s
 def parts_given_once(explainer: Any) -> None:
     """Refuse parts beside a Method that already has them."""
     parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity", "options")
-    given = [name for name in parts if getattr(explainer, name) is not None]
+    given = [name for name in parts if getattr(explainer, name) not in (None, {})]
     if given:
         raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
 
 
-def method_options(options: Any, recipe: Callable[..., Any]) -> dict[str, Any]:
-    """Refuse settings that a method has not, or that have a parameter of their own."""
+BESIDE_SELECTOR = ("own_share", "last")  # options that say how a predictor learns beside the selector
+NO_OPTIONS = ("features", "outputs", "selector", "predictor", "imputer", "keep", "penalty", "thorough", "plan")
+
+
+def method_options(options: Any, recipe: Callable[..., Any], parameters: Collection[str], *, learns: bool) -> None:
+    """Refuse settings that a method has not, that have a parameter of their own, or that would be ignored."""
     if options is None:
-        return {}
-    if not isinstance(options, Mapping):
+        return
+    if not isinstance(options, dict):
         raise ValueError(f"options={options!r}, but a dictionary of settings of the method is needed")
-    elsewhere = {"features", "outputs", "selector", "predictor", "imputer", "keep", "penalty", "thorough"}
-    known = [name for name in inspect.signature(recipe).parameters if name not in elsewhere]
+    known = [name for name in inspect.signature(recipe).parameters if name not in NO_OPTIONS]
     odd = sorted(str(name) for name in options if name not in known)
     if odd:
         told = f"it has: {', '.join(known)}" if known else "it has none"
-        own = [name for name in odd if name in elsewhere - {"outputs"}]
-        way = f"; {', '.join(own)}: parameters of Explainer itself" if own else ""
-        raise ValueError(f"{odd} are no options of method {recipe.__name__!r}; {told}{way}")
-    return dict(options)
+        own = [name for name in odd if name in parameters]
+        way = f"; of Explainer itself: {', '.join(own)}" if own else ""
+        raise ValueError(f"no options of method {recipe.__name__!r}: {', '.join(odd)}; {told}{way}")
+    idle = [name for name in BESIDE_SELECTOR if name in options]
+    if idle and not learns:
+        raise ValueError(f"options {', '.join(idle)} say how a predictor learns beside the selector, but here it does not; leave them out")
 
 
 def positive(**numbers: float | None) -> None:
     """Refuse settings that are not above zero."""
     for name, value in numbers.items():
-        if value is not None and not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+        if value is not None:
+            above_zero(**{name: value})
+
+
+def above_zero(**numbers: Any) -> None:
+    """Refuse what is no number above zero, None too."""
+    for name, value in numbers.items():
+        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
             raise ValueError(f"{name}={value!r}, but a number above 0 is needed")
 
 

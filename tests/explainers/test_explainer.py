@@ -111,6 +111,7 @@ def test_every_method_in_every_regime_works_or_says_why_not(method, situation):
         assert "predictor" in [step.name for step in first.steps]
         assert "predictor" not in [step.name for phase in rest for step in phase.steps]
         assert explainer.method_.predictor_masks is Coins
+        assert explainer.method_.own_share == 0
     if model is None or regime == "surrogate":
         assert isinstance(predictor, Trained)
         return

@@ -31,9 +31,9 @@ def test_the_default_method_has_them_too():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"temprature": 0.1}, r"\['temprature'\] are no options of method 'l2x'; it has: temperature, spread"),
-        ({"keep": 3}, "keep: parameters of Explainer itself"),
-        ({"outputs": 3}, r"\['outputs'\] are no options of method 'l2x'; it has: temperature, spread$"),
+        ({"temprature": 0.1}, "no options of method 'l2x': temprature; it has: temperature, spread$"),
+        ({"epochs": 3, "keep": 3}, "; of Explainer itself: epochs, keep$"),
+        ({"outputs": 3}, "no options of method 'l2x': outputs; it has: temperature, spread$"),
         (["temperature"], "a dictionary of settings of the method is needed"),
     ],
 )
@@ -48,10 +48,38 @@ def test_options_beside_a_method_built_from_parts_are_refused():
         Explainer(built, options={"temperature": 0.1}, epochs=1).fit(X, Y)
 
 
-@pytest.mark.parametrize("options", [{"own_share": -0.1}, {"own_share": 2}, {"last": "half"}, {"spread": 0.0}, {"temperature": -1.0}])
+@pytest.mark.parametrize(
+    "options", [{"own_share": -0.1}, {"own_share": 2}, {"last": "half"}, {"last": 1.0}, {"spread": 0.0}, {"temperature": None}]
+)
 def test_values_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))}="):
         quick("hold", options=options).fit(PICTURES, LABELS)
+
+
+@pytest.mark.parametrize("method", ["l2x", "realx", "basex", "lex", "vibi"])
+def test_no_method_takes_a_temperature_below_zero(method):
+    with pytest.raises(ValueError, match="temperature=-1"):
+        quick(method, options={"temperature": -1}).fit(X, Y)
+
+
+def test_an_estimator_is_an_object():
+    with pytest.raises(TypeError, match="estimator='reinforce', but an object of"):
+        quick("realx", options={"estimator": "reinforce"}).fit(X, Y)
+
+
+def test_options_that_would_be_ignored_are_refused():
+    with pytest.raises(ValueError, match="options own_share, last say how a predictor learns beside the selector"):
+        quick("hold", regime="fixed", options={"own_share": 0.0, "last": 0.5}).fit(PICTURES, LABELS)
+    with pytest.raises(ValueError, match="no options of method 'gains': plan; it has none"):
+        Explainer("gains", options={"plan": None}).fit(X, Y)
+
+
+def test_a_checkpoint_knows_options_in_any_order(tmp_path):
+    fitted = quick("hold", options={"own_share": 0.2, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
+    again = quick("hold", options={"last": np.float64(0.3), "own_share": 0.2}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
+    assert torch.equal(fitted.explain(PICTURES).scores, again.explain(PICTURES).scores)
+    with pytest.raises(ValueError, match="another fit"):
+        quick("hold", options={"own_share": 0.3, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
 
 
 def test_a_file_remembers_them(tmp_path):
@@ -66,17 +94,21 @@ def test_a_file_remembers_them(tmp_path):
 def test_options_that_are_no_plain_values_are_brought_again(tmp_path):
     explainer = quick("realx", options={"estimator": Reinforce(samples=2)}).fit(X, Y)
     explainer.save(tmp_path / "model.lex")
-    with pytest.raises(ValueError, match="holds parts of your own"):
+    with pytest.raises(ValueError, match="holds networks, an imputer or options of your own"):
         Explainer.load(tmp_path / "model.lex")
     again = Explainer.load(tmp_path / "model.lex", method=explainer.method_)
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
     assert again.fit(X, Y).options is None
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("few", [0, 2**14])
 def test_scores_are_the_same_on_whichever_side_they_are_finished(few, monkeypatch):
     monkeypatch.setattr("lexplain.methods.method.FEW", few)
-    method = quick(options={"spread": 2.0}).fit(X, Y).method_
-    rows = torch.as_tensor(X)
-    for here, there in zip(method.explain(rows), method.explain(rows, to_cpu=True), strict=True):
-        assert torch.equal(here, there)
+    fitted = quick("hold", device="cuda").fit(PICTURES, LABELS)
+    explanation = fitted.explain(PICTURES)
+    scores, mask = fitted.method_.explain(fitted.features_.encode(PICTURES).cuda())
+    assert explanation.scores.device.type == explanation.mask.device.type == "cpu"
+    assert torch.equal(explanation.mask, mask.cpu())
+    torch.testing.assert_close(explanation.scores, scores.cpu())
+    assert explanation.prediction.shape == (40, 2)

@@ -230,7 +230,7 @@ def test_networks_of_ones_own_come_back_with_a_method(tmp_path):
     explainer = quick("l2x", keep=2, **parts).fit(X, Y)
     path = tmp_path / "model.lex"
     explainer.save(path)
-    with pytest.raises(ValueError, match=r"parts of your own; rebuild them and pass Explainer.load\(path, method=...\)"):
+    with pytest.raises(ValueError, match=r"options of your own; rebuild them and pass Explainer.load\(path, method=...\)"):
         Explainer.load(path)
     rebuilt = l2x(Columns().fit(X), Outputs(2), keep=2, **parts)
     before = copy.deepcopy(rebuilt.state_dict())

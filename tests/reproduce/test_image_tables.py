@@ -52,7 +52,7 @@ def test_the_tables_of_realx_have_four_methods(name):
 
 def test_faces_have_a_tenth_first():
     made = lex_faces.cells(quick=False, seeds=1)
-    assert [each.options["keep"] for each in made] == [0.1, 0.1, 0.1, 0.05, 0.2]
+    assert [each.options["keep"] for each in made] == [0.1] * len(lex_faces.LINES) + list(lex_faces.OTHER_RATES)
 
 
 @pytest.mark.parametrize("method", ["hold", "realx", "l2x"])

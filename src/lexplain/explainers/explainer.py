@@ -7,7 +7,7 @@ import hashlib
 import inspect
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import ceil, log, prod
@@ -101,7 +101,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tolerance: float | None = None,
         tolerance_points: float | None = None,
         continuity: float | None = None,
-        options: Mapping[str, Any] | None = None,
+        options: dict[str, Any] | None = None,
         budget: str = "default",
         device: str | Fabric = "auto",
         random_state: Any = 0,
@@ -143,6 +143,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         rows = check.images(X) if getattr(blank, "images", False) else check.table(X)
         recipe = self._recipe(blank)
         regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
+        if not isinstance(recipe, Method):
+            check.method_options(self.options, recipe, self.get_params(deep=False), learns=regime in ("free", "surrogate"))
         features = blank if getattr(blank, "columns", ()) and isinstance(recipe, Method) else copy.deepcopy(blank).fit(X)
         self._flight = rows_in_flight(features.shape)
         check.enough_features(features.count)
@@ -198,7 +200,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         told = {"keep": None if self._keep(recipe) == "auto" else self.keep, "penalty": self.penalty}
         if recipe is METHODS[DEFAULT]:
             told["thorough"] = self.budget == "thorough"
-        return {**told, **check.method_options(self.options, recipe)}
+        return {**told, **(self.options or {})}
 
     def _walk(self, keep: Any, method: Method, train: Trial, validation: Trial, settings: Settings, fabric: Fabric) -> list[Any]:
         """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses; return the epochs it took.
@@ -264,7 +266,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._told(recipe)
         )
         if regime == "fixed" and ask is None:  # learn a predictor of any mask first, then leave it as it is
-            method.predictor_masks, method.predictor_first, method.predictor_rests = Coins, 0.5, True
+            method.predictor_masks, method.own_share, method.predictor_first, method.predictor_rests = Coins, 0.0, 0.5, True
             if isinstance(method.plan, Rounds):
                 method.plan = replace(method.plan, rests=True)
         if self.continuity is not None:
@@ -289,6 +291,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _fingerprint(self, features: Any, encoded: Tensor, target: Tensor, seed: int) -> str:
         told = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in ("device", "max_rows")}
         told["random_state"] = repr(seed)
+        told["options"] = repr(sorted((name, _plain(value)) for name, value in (self.options or {}).items()))
         digest = hashlib.blake2b(encoded.numpy().tobytes(), digest_size=16)
         digest.update(repr(features.state()).encode())  # rows in other units are encoded alike
         digest.update(target.numpy().tobytes())
@@ -453,7 +456,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None) -> Explainer:
-        """Read what `save` wrote; networks of your own are passed in as a `Method` or a model again."""
+        """Read what `save` wrote; networks and other objects of your own are passed in as a `Method` or a model again."""
         from .store import load
 
         return load(Path(path), method, model)

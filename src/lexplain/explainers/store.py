@@ -93,7 +93,9 @@ def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method
         ask.function.probabilities = record["says_probabilities"]
     if method is None:
         if not named:
-            raise ValueError(f"{path} holds parts of your own; rebuild them and pass Explainer.load(path, method=...)")
+            raise ValueError(
+                f"{path} holds networks, an imputer or options of your own; rebuild them and pass Explainer.load(path, method=...)"
+            )
         method = _rebuilt(explainer, record, tensors, fitted, target, ask)
     _fill(method, tensors, path)
     if named:

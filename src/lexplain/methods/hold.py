@@ -57,8 +57,9 @@ def hold(
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6 with L = K = 1.
     """
-    check.within(0.0, 1.0, own_share=own_share, last=last)
-    check.positive(temperature=temperature, spread=spread)
+    check.within(0.0, 1.0, own_share=own_share)
+    check.within(0.0, 0.9, last=last)  # a selector that never learns says nothing
+    check.positive(spread=spread)
     k = subset_size("hold", features.count, RATE if keep is None and penalty is None else keep, penalty)
     part = predictor_part(predictor, features, outputs, sees_mask=False)
     if estimator is None:

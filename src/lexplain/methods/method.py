@@ -257,10 +257,11 @@ class Method(nn.Module):
         self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None, *, to_cpu: bool = False
     ) -> tuple[Tensor, Tensor]:
         """Scores and masks, both (b, d), in one forward pass of the selector; on its device, or on the CPU."""
-        logits = self.selector.logits(x, context)
-        if to_cpu and logits.numel() <= FEW:
-            logits, valid = logits.cpu(), valid if valid is None else valid.cpu()
-        p = self.selector.family(logits, valid)
+        family = self.selector.family
+        if to_cpu and x.device.type != "cpu" and len(x) * self.features.count <= FEW and not isinstance(family, nn.Module):
+            p = family(self.selector.logits(x, context).cpu(), None if valid is None else valid.cpu())
+        else:
+            p = self.selector(x, context, valid)
         scores, mask = p.mean, p.mode
         return (scores.cpu(), mask.cpu()) if to_cpu else (scores, mask)
 

@@ -22,6 +22,10 @@ class Family:
     kind: Callable[..., Any]
     settings: Mapping[str, Any]
 
+    def __post_init__(self) -> None:
+        if "temperature" in self.settings:
+            check.above_zero(temperature=self.settings["temperature"])
+
     def __call__(self, logits: Tensor, valid: Tensor | None) -> Any:
         """The distribution over masks of these logits (b, d)."""
         return self.kind(logits, valid=valid, **self.settings)

@@ -38,7 +38,8 @@ LIGHT: dict[str, Any] = {"spread": 4.0, "last": 0.3}
 LIGHT_SIZE: dict[str, Any] = {**FULL_SIZE, "steps": 4000, "batch_size": 128}
 LIGHT_SHARE = 0.2  # of the rows under the selector's masks
 QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "batch_size": 64, "judge_steps": 300, "judges": JUDGES}
-FEW_SEEDS, WIDTH = 2, 32  # seeds of all but the best lines; channels of the finest view of the U-Net
+FEW_SEEDS = 2  # of all but the best lines
+WIDTH, QUICK_WIDTH = 32, 8  # channels of the finest view of the U-Net
 BEST = "GMM"
 
 
@@ -49,13 +50,14 @@ class Panels:
     data: str
     rates: tuple[float, ...]
     at: float  # where all imputations are compared
+    good: float  # % of a selection in the wrong panel that still is a good answer: a line in the figure
     steps: int  # of the full recipe
     light: tuple[str, ...] = ()  # lines over rates that are of the light recipe; if any, so is the comparison of imputations
 
 
 PANELS = {
-    "lex-sp-mnist": Panels("sp_mnist", (0.05, 0.1, 0.02, 0.2), 0.1, 4800, light=("marginal", ZERO)),
-    "lex-sp-fashion": Panels("sp_fashion", (0.25,), 0.25, 3000),
+    "lex-sp-mnist": Panels("sp_mnist", (0.05, 0.1, 0.02, 0.2), 0.1, 0.5, 4800, light=("marginal", ZERO)),
+    "lex-sp-fashion": Panels("sp_fashion", (0.25,), 0.25, 5.0, 3000),
 }
 NAMES = tuple(PANELS)
 
@@ -94,7 +96,7 @@ def _light(panels: Panels, label: str, rate: float, seed: int) -> Cell:
 
 
 def _quick(panels: Panels, label: str, seed: int) -> Cell:
-    return Cell(panels.data, label, "hold", seed, {**IMPUTATIONS[label], "width": 8, "keep": panels.at}, QUICK)
+    return Cell(panels.data, label, "hold", seed, {**FULL, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at}, QUICK)
 
 
 def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
@@ -104,18 +106,19 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
     compared = cells_at_one_rate(panels, quick=quick, seeds=seeds)
     at = _in_percent(run(compared, folder, workers=workers))
     columns = ["wrong panel", "ACC", "eACC", "eACC, any rate", "eAUROC", "breaks", "fit_seconds"]
+    rates = "Over selection rates (% of pixels)", mean_and_spread(over.sort_values(["label", "rate"]), ["label", "rate"], columns)
+    imputations = f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])
+    size = {"steps": QUICK["steps"] if quick else panels.steps, "batch": (QUICK if quick else FULL_SIZE)["batch_size"]}
+    size["width"] = QUICK_WIDTH if quick else WIDTH
     drawn = gallery([cell for cell in compared if cell.seed == 0], folder)
     return write_result(
         folder,
         title=f"LEX, switching panels ({panels.data})",
         command=f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}",
-        notes=NOTES.format(steps=panels.steps) + (LIGHTER if panels.light and not quick else ""),
+        notes=NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
         frame=pd.concat([over, at[~at["label"].isin(over["label"])]]),
-        sections=[
-            ("Over selection rates (% of pixels)", mean_and_spread(over.sort_values(["label", "rate"]), ["label", "rate"], columns)),
-            (f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])),
-        ],
-        figures=_figures(over, at) | ({} if drawn is None else {"kept": drawn}),
+        sections=[rates, imputations] if over["rate"].nunique() > 1 else [imputations],
+        figures=_figures(over, at, panels.good) | ({} if drawn is None else {"kept": drawn}),
     )
 
 
@@ -125,33 +128,32 @@ def _in_percent(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: 100 * frame[name] for name in shares}, rate=rates).rename(columns={"wrong": "wrong panel"})
 
 
-def _figures(over: pd.DataFrame, at: pd.DataFrame) -> dict[str, Any]:
+def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> dict[str, Any]:
     from ..report import strip, sweep
 
-    curve = over.groupby(["label", "rate"], sort=False)["wrong panel"].agg(["mean", "min", "max"]).reset_index()
-    curve = curve.rename(columns={"mean": "% of the selection in the wrong panel", "rate": "% of pixels kept"})
     drawn = at.rename(columns={"wrong panel": "% in the wrong panel", "label": "imputation"}).assign(
         seeds=lambda f: "seed " + f["seed"].astype(str)
     )
-    return {
-        "rates": sweep(curve, x="% of pixels kept", y="% of the selection in the wrong panel", by="label", low="min", high="max"),
-        "imputations": strip(
-            drawn, value="% in the wrong panel", by="imputation", colour="seeds", line=0.5, title="Which imputation errs least?"
-        ),
-    }
+    title = "Which imputation errs least?"
+    figures = {"imputations": strip(drawn, value="% in the wrong panel", by="imputation", colour="seeds", line=good, title=title)}
+    if over["rate"].nunique() > 1:
+        x, y = "% of pixels kept", "% of the selection in the wrong panel"
+        curve = over.groupby(["label", "rate"], sort=False)["wrong panel"].agg(["mean", "min", "max"]).reset_index()
+        figures["rates"] = sweep(curve.rename(columns={"mean": y, "rate": x}), x=x, y=y, by="label", low="min", high="max")
+    return figures
 
 
 NOTES = (
     "A digit and a piece of clothing lie side by side in random order; the label is that of one of them, so that any pixel kept in the "
-    "other panel is wrong. U-Net selector (32 channels, two levels) and a small convolutional predictor, on exactly k pixels a row "
+    "other panel is wrong. U-Net selector ({width} channels, two levels) and a small convolutional predictor, on exactly k pixels a row "
     "(method `hold`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). The full recipe: "
-    "{steps:,} steps of 256 images; the predictor learns on random masks of every size alone, so that a selection cannot write to it, and "
-    "in the last third, when the selector is finished, on its masks. Zero imputation is as LEX has it, its predictor always on the "
+    "{steps:,} steps of {batch} images; the predictor learns on random masks of every size alone, so that a selection cannot write to it, "
+    "and in the last third, when the selector is finished, on its masks. Zero imputation is as LEX has it, its predictor always on the "
     "selector's masks; surrogate zero as in REAL-X, on fair coins. ACC: from the kept pixels by the method's own predictor, averaged over "
     "20 imputations; eACC and eAUROC: by EVAL-X, a network of its own that learned on fair coins, to which masks of a few pixels are new; "
     "eACC, any rate: by one that learned on every number of pixels. Breaks: pairs of neighbours of which one is kept, for each pixel "
-    "kept. On a GPU products are of half precision (bf16), and fits that were timed shared the GPU with up to 28 others. LEX publishes "
-    "curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without selection."
+    "kept. On a GPU products are of half precision (bf16). Seconds are of fits beside others on the same machine. LEX publishes curves "
+    "only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without selection."
 )
 LIGHTER = (
     " Lines that are not called full are of a lighter recipe: 4,000 steps of 128 images, a fifth of the rows under the selector's masks, "

@@ -8,6 +8,8 @@ from matplotlib.lines import Line2D
 
 from .canvas import MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
 
+FEW = 8  # values of x that are marked one by one
+
 
 def sweep(
     table: pd.DataFrame,
@@ -51,6 +53,9 @@ def sweep(
         if low is not None and high is not None:
             ax.fill_between(points[x], points[low].astype(float), points[high].astype(float), color=colour, alpha=0.16, linewidth=0)
     ax.autoscale_view()
+    values = sorted(table[x].unique())
+    if len(values) <= FEW:
+        ax.set_xticks(values, [f"{value:g}" for value in values])
     ax.grid(color=RULE, linewidth=0.6)
     ax.set_xlabel(literal(x, 60), size=TEXT)
     ax.set_ylabel(literal(y, 60), size=TEXT)
