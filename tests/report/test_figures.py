@@ -23,6 +23,7 @@ from lexplain.report import (
     row_bars,
     save,
     selection_map,
+    strip,
     sweep,
     to_svg,
     truth_tradeoff,
@@ -234,6 +235,15 @@ def test_sweep_sorts_its_points_and_dashes_what_is_published():
     assert (ours.is_dashed(), published.is_dashed()) == (False, True)
     assert not ax.collections
     assert len(sweep(SWEEP, x="rate", y="accuracy", by="who", low="low", high="high").collections) == 2
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.1", "0.5"]
+
+
+@pytest.mark.parametrize(("most", "scale"), [(9.0, "linear"), (40.0, "symlog")])
+def test_a_strip_is_logarithmic_far_beyond_its_line_alone(most, scale):
+    table = pd.DataFrame({"error": [0.2, most], "who": ["a", "b"], "seed": ["0", "0"]})
+    ax = strip(table, value="error", by="who", colour="seed", line=1.0, title="Who errs?")
+    assert ax.get_xscale() == scale
+    assert {float(line.get_xdata()[0]) for line in ax.lines if len(line.get_xdata())} == {0.2, most, 1.0}
 
 
 def test_path_goes_from_few_features_to_many_and_marks_the_chosen_point():

@@ -33,8 +33,9 @@ def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float,
             mine = (points[colour] == word).to_numpy()
             ax.plot(points[value].to_numpy()[mine], height[mine], marker, color=shade, markersize=4, alpha=0.7, linestyle="")
     ax.axvline(line, color=INK, linewidth=1.2, linestyle="--")
-    ax.set_xscale("symlog", linthresh=10 * line)
-    ax.xaxis.set_major_formatter(lambda at, _: f"{at:g}")  # 10, not 10^1
+    if table[value].max() > 10 * line:
+        ax.set_xscale("symlog", linthresh=10 * line)
+        ax.xaxis.set_major_formatter(lambda at, _: f"{at:g}")  # 10, not 10^1
     ax.set_yticks(range(len(groups)), [literal(group) for group in groups], size=TEXT + 0.5)
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.grid(axis="x", color=RULE, linewidth=0.6)
