@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from lexplain import imputers
+from lexplain.core import Dataset, Part
 from lexplain.imputers import Constant, Marginal
 from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
 from lexplain.reproduce.cells import Cell
@@ -111,3 +112,21 @@ def test_the_page_is_written_beside_what_is_published(name, tmp_path, monkeypatc
     assert f"lexplain reproduce {name} --quick --seeds 1" in page
     assert "| 90.0 | 80.0 |" in page
     assert ("published" in page.lower()) == (module is realx_image_tables) or "publishes" in page
+
+
+def test_the_page_of_faces_shows_how_much_lies_on_the_mouth(tmp_path, monkeypatch):
+    def run(made, folder, *, workers):
+        rows = [{"label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made]
+        numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "wrong": 0.25, "breaks": 2.0, "fit_seconds": 1.0}
+        return pd.DataFrame(rows).assign(**numbers)
+
+    truth = np.zeros((4, 10), dtype=bool)
+    truth[:, :2] = True
+    test = Part(np.zeros((4, 1)), np.zeros(4, dtype=int), truth)
+    monkeypatch.setattr(lex_faces, "run", run)
+    monkeypatch.setattr(lex_faces, "scene", lambda _: (Dataset("faces", "", test, test, test, ()), None, None))
+    written = lex_faces.reproduce(quick=False, seeds=1, out=tmp_path, workers=1)
+    assert "covers 20.0 % of the patches" in written.read_text()
+    assert "| 75.0 | 90.0 | 80.0 |" in written.read_text()
+    assert "![inside](inside.svg)" in written.read_text()
+    assert "by chance: 20.0" in (written.parent / "inside.svg").read_text()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from .cells import Cell
 from .images import run
 from .judges import Task, scene
@@ -46,17 +48,27 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     frame["inside the box"] = 100 - frame["wrong"]
     truth = scene(Task("faces", 0, rows=made[0].training.get("rows")))[0].test.truth
     assert truth is not None
+    chance = 100 * float(truth.mean())
     columns = ["inside the box", "ACC", "eACC", "eAUROC", "FULL ACC", "breaks", "fit_seconds"]
     frame = frame.sort_values(["label", "rate"], kind="stable")
     return write_result(
         folder,
         title="LEX, smiling faces, 4 x 4 patches of 64 x 64 pixels",
         command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
-        notes=NOTES + f" The box covers {100 * truth.mean():.1f} % of the patches of the test images.",
+        notes=NOTES + f" The box covers {chance:.1f} % of the patches of the test images.",
         frame=frame,
         sections=[("Over selection rates (% of patches)", mean_and_spread(frame, ["label", "rate"], columns))],
-        figures={},
+        figures={"inside": _figure(frame[frame["rate"] == 10], chance)},
     )
+
+
+def _figure(frame: pd.DataFrame, chance: float) -> Any:
+    from ..report import strip
+
+    told = "% of the kept patches inside the box"
+    drawn = frame.assign(**{told: frame["inside the box"]}, seeds="seed " + frame["seed"].astype(str))
+    title = "Does the explanation of a smile lie on the mouth?"
+    return strip(drawn, value=told, by="label", colour="seeds", line=chance, title=title, called=f"by chance: {chance:.1f}")
 
 
 NOTES = (

@@ -10,7 +10,9 @@ from matplotlib.lines import Line2D
 from .canvas import INK, MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
 
 
-def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float, title: str, ax: Axes | None = None) -> Axes:
+def strip(
+    table: pd.DataFrame, *, value: str, by: str, colour: str, line: float, title: str, called: str | None = None, ax: Axes | None = None
+) -> Axes:
     """Draw one point a row of the table, on a line for each group, beside a number that they are compared with.
 
     Args:
@@ -20,6 +22,7 @@ def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float,
         colour: The column that names the colour and the marker.
         line: The number to compare with.
         title: What the figure asks.
+        called: What the number is; None: the number itself.
         ax: Where to draw; None makes a figure.
     """
     table = rows_of_table(table, (value, by, colour))
@@ -41,5 +44,5 @@ def strip(table: pd.DataFrame, *, value: str, by: str, colour: str, line: float,
     ax.grid(axis="x", color=RULE, linewidth=0.6)
     ax.set_xlabel(literal(value, 60), size=TEXT)
     marks = [Line2D([], [], marker=marker, color=shade, linestyle="", label=literal(word)) for word, (shade, marker) in look.items()]
-    heading(ax, title, [*marks, Line2D([], [], color=INK, linestyle="--", label=f"{line:g}")], columns=4)
+    heading(ax, title, [*marks, Line2D([], [], color=INK, linestyle="--", label=called or f"{line:g}")], columns=4)
     return ax
