@@ -140,10 +140,9 @@ def test_judges_real_values():
     assert (one.probabilities(TEST.x, only(1, rows=300))[:, 0] - TEST.x[:, 0]).square().mean() > 0.7
 
 
-def test_the_seed_decides_and_the_callers_random_state_is_left_alone(monkeypatch):
-    monkeypatch.setattr(Evaluator.fit, "__kwdefaults__", {**Evaluator.fit.__kwdefaults__, "steps": 20})
+def test_the_seed_decides_and_the_callers_random_state_is_left_alone():
     before = torch.get_rng_state()
-    one, same, other = (train_evaluator(FEATURES, Outputs(2), TRAIN, VALIDATION, seed=seed) for seed in (3, 3, 4))
+    one, same, other = (train_evaluator(FEATURES, Outputs(2), TRAIN, VALIDATION, steps=20, seed=seed) for seed in (3, 3, 4))
     assert torch.equal(torch.get_rng_state(), before)
     weights = [torch.cat([w.flatten() for w in judge.parameters()]) for judge in (one, same, other)]
     assert torch.equal(weights[0], weights[1])
