@@ -61,7 +61,7 @@ XRAY = Table(
         "basex": ("basex", {"penalty": 2.5}),
     },
     {"steps": 1000, "batch_size": 64, "judge_steps": 1500, "networks": "densenet"},
-    {"rows": 400, "steps": 60, "batch_size": 32, "judge_steps": 60},
+    {"rows": 200, "steps": 30, "batch_size": 16, "judge_steps": 30, "networks": "densenet"},
     {
         "FULL": (78.0, 78.0, None),
         "realx": (75.0, 70.3, None),
