@@ -65,7 +65,7 @@ NAMES = tuple(PANELS)
 def cells_over_rates(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
     """The best imputation, and zero imputation beside it."""
     if quick:
-        return [_quick(panels, label, seed) for seed in range(seeds) for label in (BEST, ZERO)]
+        return _quick(panels, seeds)
     best = [_full(panels, BEST, rate, seed) for seed in range(seeds) for rate in panels.rates]
     lines = [(label, _light) for label in panels.light] or [(ZERO, _full)]
     return best + [make(panels, label, rate, seed) for label, make in lines for seed in _seeds(label, seeds) for rate in panels.rates]
@@ -74,7 +74,7 @@ def cells_over_rates(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
 def cells_at_one_rate(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
     """Every imputation, by one recipe; the best line beside them where it has another one."""
     if quick:
-        return [_quick(panels, label, seed) for seed in range(seeds) for label in (BEST, ZERO)]
+        return _quick(panels, seeds)
     best = [_full(panels, BEST, panels.at, seed) for seed in range(seeds)]
     others = [label for label in IMPUTATIONS if panels.light or label != BEST]
     make = _light if panels.light else _full
@@ -95,8 +95,10 @@ def _light(panels: Panels, label: str, rate: float, seed: int) -> Cell:
     return Cell(panels.data, label, "hold", seed, {**LIGHT, **IMPUTATIONS[label], **own, "width": WIDTH, "keep": rate}, LIGHT_SIZE)
 
 
-def _quick(panels: Panels, label: str, seed: int) -> Cell:
-    return Cell(panels.data, label, "hold", seed, {**FULL, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at}, QUICK)
+def _quick(panels: Panels, seeds: int) -> list[Cell]:
+    """The best imputation and zero imputation, at one rate: all that a quick page has."""
+    told = {label: {**FULL, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at} for label in (BEST, ZERO)}
+    return [Cell(panels.data, label, "hold", seed, told[label], QUICK) for seed in range(seeds) for label in told]
 
 
 def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
