@@ -15,7 +15,7 @@ from ..core import Trial, reshape_batch
 from ..masks import FixedMasks
 from ..objectives import Likelihood, PriorExplainer, complement, cross_entropy, opposite
 from ..predictors import Trained
-from ..selectors import Selector
+from ..selectors import Selector, scores_on_cpu
 from .step import Phase, Step
 
 Term = Callable[[Trial], Tensor]
@@ -259,7 +259,7 @@ class Method(nn.Module):
         """Scores and masks, both (b, d), in one forward pass of the selector; on its device, or on the CPU."""
         family = self.selector.family
         if to_cpu and x.device.type != "cpu" and len(x) * self.features.count <= FEW and not isinstance(family, nn.Module):
-            p = family(self.selector.logits(x, context).cpu(), None if valid is None else valid.cpu())
+            p = family(scores_on_cpu(self.selector, x, context), None if valid is None else valid.cpu())
         else:
             p = self.selector(x, context, valid)
         scores, mask = p.mean, p.mode

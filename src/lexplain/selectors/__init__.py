@@ -2,7 +2,8 @@
 
 from .mlp import MLP
 from .network import selector_for
+from .replay import scores_on_cpu
 from .selector import MaskFamily, Selector
 from .unet import UNet
 
-__all__ = ["MLP", "MaskFamily", "Selector", "UNet", "selector_for"]
+__all__ = ["MLP", "MaskFamily", "Selector", "UNet", "scores_on_cpu", "selector_for"]

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
+from .. import check
+
 MaskFamily = Callable[[Tensor, Tensor | None], Any]  # (logits, valid) to a mask distribution
 
 
@@ -30,6 +32,7 @@ class Selector(nn.Module):
         self, network: nn.Module, family: MaskFamily, *, offset: float = 0.0, spread: float | None = None, level: bool = False
     ) -> None:
         super().__init__()
+        check.positive(spread=spread)
         self.network, self.family, self.spread = network, family, spread
         self.level = nn.Parameter(torch.zeros(())) if level and spread is not None else None
         self.register_buffer("offset", torch.tensor(offset))  # moved after training so that a rate asked for is kept
