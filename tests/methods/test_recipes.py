@@ -345,3 +345,11 @@ def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
     assert 0 < mask.double().mean() < 0.5
     decides = mask.reshape(-1, 8, 8)[:, [1, 6], 1]
     assert decides.any(1).double().mean() > 0.9
+
+
+@pytest.mark.parametrize("recipe", [l2x, hold, invase, basex, realx])
+def test_scores_are_brought_to_the_spread_asked_for(recipe):
+    scores = recipe(FEATURES, OUTPUTS, keep=2, spread=3.0).selector.logits(100 * torch.randn(ROWS, COUNT))
+    torch.testing.assert_close(scores.std(1, correction=0), torch.full((ROWS,), 3.0), rtol=1e-2, atol=0)
+    with pytest.raises(ValueError, match="spread"):
+        recipe(FEATURES, OUTPUTS, keep=2, spread=-1.0)

@@ -10,6 +10,7 @@ import torch
 
 from lexplain import imputers
 from lexplain.core import Dataset, Part
+from lexplain.estimators import Rebar
 from lexplain.imputers import Constant, Marginal
 from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
 from lexplain.reproduce.cells import Cell
@@ -47,7 +48,7 @@ def test_every_imputer_of_lex_is_compared():
 @pytest.mark.parametrize("name", realx_image_tables.TABLES)
 def test_the_tables_of_realx_have_four_methods(name):
     made = realx_image_tables.cells(realx_image_tables.TABLES[name], quick=False, seeds=2)
-    assert len(made) == len({each.key for each in made}) == 8
+    assert len(made) == len({each.key for each in made}) == 2 * len(realx_image_tables.TABLES[name].lines)
     assert {each.method for each in made} == {"realx", "l2x", "invase", "basex"}
 
 
@@ -76,6 +77,39 @@ def test_judges_are_trained_once(tmp_path, monkeypatch):
     assert "eACC" in again
     other = judges.Judge(replace(images.task_of(cell()), seed=1), "EVAL-X", 2)
     assert other.path(tmp_path) != images.judges_of(cell())[0].path(tmp_path)
+
+
+def test_classes_are_balanced_by_repeating_the_rarer_ones():
+    part = Part(np.arange(7)[:, None], np.array([0, 1, 1, 0, 1, 1, 1]))
+    found = judges._balanced(part)
+    assert found.y.tolist() == [0, 1] * 5
+    assert found.x[found.y == 0].ravel().tolist() == [0, 3, 0, 3, 0]
+    assert found.x[found.y == 1].ravel().tolist() == [1, 2, 4, 5, 6]
+
+
+def test_balance_is_told_to_the_judges_and_leaves_the_test_images_alone(tmp_path):
+    plain, balanced = (cell(), replace(cell(), training={**TINY, "balanced": True}))
+    paths = {images.judges_of(each)[0].path(tmp_path) for each in (plain, balanced)}
+    assert len(paths) == 2, "a judge of other rows is another judge"
+    data = judges.scene(images.task_of(balanced))[0]
+    assert len(set(np.bincount(data.train.y))) == 1
+    assert np.array_equal(data.test.y, judges.scene(images.task_of(plain))[0].test.y)
+
+
+def test_networks_of_half_the_size_see_means_of_squares():
+    seen = judges.at_half_size(lambda shape: torch.nn.Unflatten(3, (shape[2], 1)), (1, 4, 6))(torch.arange(24.0).reshape(1, 1, 4, 6))
+    assert seen.shape == (1, 1, 2, 3, 1)
+    assert seen[0, 0, 0, 0, 0] == (0 + 1 + 6 + 7) / 4
+
+
+def test_a_cell_names_its_estimator_and_size_of_networks():
+    told = Cell("sp_digits", "realx", "realx", 0, {"width": 4, "keep": 0.1, "estimator": "Rebar"}, {**TINY, "networks": "half"})
+    data, features, outputs = images.scene(images.task_of(told))
+    x = features.encode(data.train.x[:4])
+    method = images.build(told, features, outputs, x, x)
+    assert isinstance(method.estimator, Rebar)
+    assert method.selector.network(x).shape == (4, features.count)
+    assert method.predictor.network[0].kernel_size == 2
 
 
 def test_imputers_learn_from_training_images_and_draw_from_others():

@@ -27,11 +27,14 @@ def basex(
     temperature: float = 0.1,
     warmup: float = 0.6,
     decay: float = 0.2,
+    spread: float | None = None,
     estimator: Any = None,
 ) -> Method:
     """Pick the fewest features that let a predictor, trained on these very picks, say y: REAL-X without its safeguard.
 
     Beyond the paper, the price rises over `warmup` of the training and weights decay by `decay`, as in `invase`.
+
+    Scores of a row can be brought to a standard deviation (`spread`); None: 2 where a U-Net makes them, else they may grow.
 
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 6 and appendix E.
@@ -41,7 +44,7 @@ def basex(
     return Method(
         "basex",
         features=features,
-        selector=selector_part(selector, features, family, activation=nn.SiLU),
+        selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
         estimator=estimator or Rebar(),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs, activation=nn.SiLU),

@@ -59,7 +59,6 @@ def hold(
     """
     check.within(0.0, 1.0, own_share=own_share)
     check.within(0.0, 0.9, last=last)  # a selector that never learns says nothing
-    check.positive(spread=spread)
     k = subset_size("hold", features.count, RATE if keep is None and penalty is None else keep, penalty)
     part = predictor_part(predictor, features, outputs, sees_mask=False)
     if estimator is None:

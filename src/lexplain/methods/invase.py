@@ -26,11 +26,14 @@ def invase(
     penalty: float | None = None,
     warmup: float = 0.6,
     decay: float = 0.2,
+    spread: float | None = None,
 ) -> Method:
     """Pick the fewest features that a critic trained on these picks predicts as well from as a baseline does from all.
 
     Beyond the paper, the price rises over `warmup` of the training, so that features that matter only together are still there when the
     critic knows them; weights decay by `decay`, which keeps the selector's scores from saturating; and networks are smooth (SiLU).
+
+    Scores of a row can be brought to a standard deviation (`spread`); None: 2 where a U-Net makes them, else they may grow.
 
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.
@@ -41,7 +44,7 @@ def invase(
     return Method(
         "invase",
         features=features,
-        selector=selector_part(selector, features, family, activation=nn.SiLU),
+        selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
         estimator=Reinforce(samples=1),
         imputer=imputer or Constant(0.0),
         predictor=critic,

@@ -28,6 +28,7 @@ def realx(
     temperature: float = 0.1,
     warmup: float = 0.6,
     decay: float = 0.1,
+    spread: float | None = None,
     estimator: Any = None,
 ) -> Method:
     """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
@@ -46,6 +47,7 @@ def realx(
         temperature: of relaxed masks, where the estimator uses them.
         warmup: share of the training over which the price rises.
         decay: weight decay.
+        spread: standard deviation of the scores of a row; None: 2 where a U-Net makes them, else they may grow.
         estimator: how the selector learns from the cost of masks.
 
     Reference:
@@ -57,7 +59,7 @@ def realx(
     return Method(
         "realx",
         features=features,
-        selector=selector_part(selector, features, family),
+        selector=selector_part(selector, features, family, spread=spread),
         estimator=estimator or Reinforce(samples=4),
         imputer=imputer or Constant(0.0),
         predictor=predictor_part(predictor, features, outputs),

@@ -12,7 +12,7 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from .. import imputers
+from .. import estimators, imputers
 from ..comparison.running import finished, processes
 from ..core import Dataset, seeded
 from ..evaluation import accuracy, auroc, fdr
@@ -27,7 +27,7 @@ from ..selectors import MLP, UNet
 from ..training import Settings, fit
 from .cells import Cell, run_cells
 from .gallery import keep_examples
-from .judges import CHECKED, Judge, Task, mixed_fabric, predictor_network, prepare, scene, trial_of
+from .judges import CHECKED, Judge, Task, at_half_size, mixed_fabric, predictor_network, prepare, scene, trial_of
 
 AT_ONCE = 1000  # images that are explained together
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
@@ -35,7 +35,8 @@ JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors 
 
 def task_of(cell: Cell) -> Task:
     """What a cell's method and its judges learn."""
-    return Task(cell.data, cell.seed, cell.training.get("patch"), cell.training.get("rows"), cell.training.get("networks", "conv"))
+    told = {name: cell.training[name] for name in ("patch", "rows", "networks", "balanced") if name in cell.training}
+    return Task(cell.data, cell.seed, **told)
 
 
 def judges_of(cell: Cell) -> list[Judge]:
@@ -89,9 +90,16 @@ def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, backgr
     if "imputer" in options:
         name, settings = options["imputer"]
         options["imputer"] = _imputer(name, settings, train, background)
+    if "estimator" in options:
+        options["estimator"] = getattr(estimators, options["estimator"])()
     width = options.pop("width", 32)
-    dense = task.networks == "dense"
-    network = MLP(features.shape, features.count, activation=nn.ReLU) if dense else UNet(features.shape, features.grid, width=width)
+    network: nn.Module
+    if task.networks == "dense":
+        network = MLP(features.shape, features.count, activation=nn.ReLU)
+    elif task.networks == "half":
+        network = at_half_size(partial(UNet, grid=features.grid, width=width), features.shape)
+    else:
+        network = UNet(features.shape, features.grid, width=width)
     sees_mask = options.pop("sees_mask", cell.method in JOINT)
     predictor = Trained(predictor_network(task, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
     method = METHODS[cell.method](features, outputs, selector=network, predictor=predictor, **options)

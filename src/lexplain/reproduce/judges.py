@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+import numpy as np
 from lightning_fabric import Fabric
 from torch import nn
 
@@ -15,7 +17,7 @@ from ..core import Dataset, Part, Trial, as_target, seeded
 from ..data import load_data
 from ..features import Patches
 from ..masks import Coins, FixedMasks, UniformRate
-from ..predictors import DenseNet, Outputs, cnn, from_labels, mlp
+from ..predictors import Outputs, cnn, from_labels, mlp
 from ..training import Evaluator, fabric_of, read_file, train_evaluator, write_atomically
 
 KIND = "lexplain.judge/1"
@@ -33,15 +35,25 @@ class Task:
     seed: int
     patch: int | None = None  # None: the data set's own
     rows: int | None = None
-    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "densenet" (of 28 layers), or "dense"
+    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "half" (deep, of images of half the size), or "dense"
+    balanced: bool = False  # rows of the rarer classes are repeated for training, so that all classes are as many
 
 
 @lru_cache(maxsize=2)
 def scene(task: Task) -> tuple[Dataset, Patches, Outputs]:
     """The data of a task, its features and what is predicted."""
     data = load_data(task.data, seed=task.seed, rows=task.rows)
+    if task.balanced:
+        data = replace(data, train=_balanced(data.train), validation=_balanced(data.validation))
     features = Patches(task.patch) if task.patch is not None else data.features
     return data, features.fit(data.train.x), Outputs(int(data.train.y.max()) + 1)
+
+
+def _balanced(part: Part) -> Part:
+    """Rows of each class in turn, as many as the largest class has; those of the others come again."""
+    members = [np.flatnonzero(part.y == label) for label in np.unique(part.y)]
+    turns = np.stack([np.resize(rows, max(map(len, members))) for rows in members], axis=1).ravel()
+    return Part(part.x[turns], part.y[turns])
 
 
 def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None = None) -> Trial:
@@ -53,11 +65,17 @@ def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None =
 
 def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
     """The kind of network that a task's predictors and judges are."""
-    if task.networks == "densenet":
-        return DenseNet(features.shape, outputs.count, sees_mask=sees_mask, blocks=(2, 4, 6), growth=16)
+    if task.networks == "half":
+        return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, norm=True), features.shape)
     if task.networks == "dense":
         return mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=nn.ReLU)
     return cnn(features.shape, outputs.count, sees_mask=sees_mask, norm=task.networks == "deep")
+
+
+def at_half_size(network: Callable[[tuple[int, ...]], nn.Module], shape: Sequence[int]) -> nn.Module:
+    """A network of images whose squares of 2 x 2 pixels are averaged: a quarter of the work."""
+    channels, rows, columns = shape
+    return nn.Sequential(nn.AvgPool2d(2), network((channels, rows // 2, columns // 2)))
 
 
 def mixed_fabric() -> Fabric:
@@ -76,7 +94,10 @@ class Judge:
 
     def path(self, folder: Path) -> Path:
         """Where it is kept."""
-        text = json.dumps(asdict(self), sort_keys=True)
+        told = asdict(self)
+        if not self.task.balanced:
+            del told["task"]["balanced"]  # files that were kept before it could be told are found
+        text = json.dumps(told, sort_keys=True)
         name = f"{self.task.data}-{self.kind}-{self.task.seed}".replace(" ", "_")
         return folder / f"{name}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}.safetensors"
 

@@ -55,24 +55,27 @@ XRAY = Table(
     "REAL-X, table 3: chest X-rays, 16 x 16 patches",
     "chest_xray",
     {
-        "realx": ("realx", {"penalty": 0.3}),
-        "l2x, k = 1": ("l2x", {"keep": 1, "temperature": 0.5}),
-        "invase": ("invase", {"penalty": 10.0}),
-        "basex": ("basex", {"penalty": 2.5}),
+        "realx, price 1": ("realx", {"penalty": 1.0, "spread": 4.0, "estimator": "Rebar"}),
+        "realx, price 0.3": ("realx", {"penalty": 0.3, "spread": 4.0, "estimator": "Rebar"}),
+        "l2x, k = 10": ("l2x", {"keep": 10, "temperature": 0.5, "spread": 4.0}),
+        "invase": ("invase", {"penalty": 10.0, "spread": 4.0}),
+        "basex": ("basex", {"penalty": 10.0, "spread": 8.0}),
     },
-    {"steps": 1000, "batch_size": 64, "judge_steps": 1500, "networks": "densenet"},
-    {"rows": 200, "steps": 30, "batch_size": 16, "judge_steps": 30, "networks": "densenet"},
+    {"steps": 2000, "batch_size": 64, "judge_steps": 1500, "networks": "half", "balanced": True},
+    {"rows": 400, "steps": 60, "batch_size": 16, "judge_steps": 60, "networks": "half", "balanced": True},
     {
         "FULL": (78.0, 78.0, None),
-        "realx": (75.0, 70.3, None),
-        "l2x, k = 1": (75.0, 54.0, None),
-        "invase": (74.3, 52.3, None),
-        "basex": (74.3, 51.7, None),
+        "realx": (75.0, 70.3, 0.777),
+        "l2x, k = 10": (75.0, 54.0, 0.581),
+        "invase": (74.3, 52.3, 0.548),
+        "basex": (74.3, 51.7, 0.595),
     },
     "Another disease and other patients than the paper's: children with pneumonia or without (Kermany et al., 2018; CC BY 4.0), not "
-    "adults with a large heart, so that published numbers show the order alone. U-Net selector; predictors are densely connected networks "
-    "of 28 layers. The official test images differ from the training ones. Fits are short: what a selector keeps still changes much from "
-    "seed to seed.",
+    "adults with a large heart, so that published numbers show the order alone. As in the paper, half of what is learned from is of each "
+    "class: normal X-rays come again as often as it takes. The official test images, 62.5 % of them with pneumonia, differ from the "
+    "training ones. U-Net selector and convolutional predictors, which see images at half their size (64 x 64); the paper's are "
+    "DenseNet-121. Prices were set on seed 10, and with them the spread of scores; by the paper's rule, the fewest features within five "
+    "points of FULL, REAL-X's is 1.",
 )
 TABLES = {table.name: table for table in (MNIST, XRAY)}
 
