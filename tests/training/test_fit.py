@@ -1,6 +1,7 @@
 """The one loop: it trains what it is told to, keeps the best epoch, and splits work without changing results."""
 
 import copy
+import itertools
 import logging
 
 import pytest
@@ -13,7 +14,8 @@ from lexplain.explainers import Explainer
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
 from lexplain.predictors import Outputs
-from lexplain.training import Settings, constant, cosine, fit
+from lexplain.training import Settings, constant, cosine, fit, rise_for
+from lexplain.training.fit import IMAGE_RISE
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))
@@ -165,6 +167,26 @@ def test_a_step_has_a_speed_of_its_own_and_phases_a_schedule_each():
     )
     moved = [before - after for before, after in zip([0.0, *at], at, strict=False)]
     assert moved == pytest.approx([0.01, 0.015, 0.001, 0.0015], rel=1e-3)
+
+
+def test_the_learning_rate_rises_step_by_step_over_epochs_and_again_in_each_phase():
+    dial, at = Dial(), []
+
+    def loss(trial):
+        if torch.is_grad_enabled():
+            at.append(dial.at.item())
+        return dial.loss(trial)
+
+    phases = [phase_of(dial, loss, lambda trial: dial.at, share=0.5) for _ in range(2)]
+    run(dial, phases, epochs=4, batch_size=ROWS // 2 + 1, learning_rate=0.01, rise=3)
+    moved = [before - after for before, after in itertools.pairwise([*at, dial.at.item()])]
+    assert moved == pytest.approx([0.01 * share for share in (1 / 3, 2 / 3, 1, 1) * 2], rel=1e-3)
+
+
+def test_learning_rates_rise_on_images_alone_and_not_for_long():
+    assert rise_for((5,), 10_000) == 0
+    assert rise_for((1, 8, 8), 10_000) == IMAGE_RISE
+    assert rise_for((1, 8, 8), 60) == 3
 
 
 def test_losses_are_told_how_far_the_phase_is():

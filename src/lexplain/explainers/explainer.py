@@ -32,7 +32,7 @@ from ..masks import Coins
 from ..methods import DEFAULT, FILLED_FROM_ROWS, METHODS, Method, Rounds, default_for
 from ..objectives import Continuity
 from ..predictors import Remembering, Target, from_labels, from_model, frozen_predictor
-from ..training import Checkpoint, Settings, fabric_of, fit
+from ..training import Checkpoint, Settings, fabric_of, fit, rise_for
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
 from .path import choose, path_judge, walk
@@ -280,7 +280,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         batch = self.batch_size or min(IMAGE_BATCH if len(shape) == 3 else 1000, max(32, rows // 10))
         steps = STEPS * (THOROUGH if self.budget == "thorough" and recipe is not METHODS[DEFAULT] else 1)
         epochs = self.epochs or max(5, ceil(steps / ceil(rows / batch)))
-        return Settings(epochs=epochs, batch_size=batch, learning_rate=self.learning_rate or 1e-3, max_rows=self._max_rows(), seed=seed)
+        rise, rate = rise_for(shape, epochs * ceil(rows / batch)), self.learning_rate or 1e-3
+        return Settings(epochs=epochs, batch_size=batch, learning_rate=rate, rise=rise, max_rows=self._max_rows(), seed=seed)
 
     def _max_rows(self) -> int:
         return self.max_rows or self._flight

@@ -64,7 +64,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     settings = Settings(
         epochs=max(1, round(how["steps"] * batch / len(train))),
         batch_size=batch,
-        learning_rate=how.get("learning_rate", 1e-3),
+        rise=how.get("rise", 0),
         max_rows=max(4 * batch, rows_in_flight(features.shape) // 4),  # many cells may share a GPU
         seed=cell.seed,
     )

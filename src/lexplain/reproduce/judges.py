@@ -35,7 +35,7 @@ class Task:
     seed: int
     patch: int | None = None  # None: the data set's own
     rows: int | None = None
-    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "half" (deep, of images of half the size), or "dense"
+    networks: str = "conv"  # "conv", "deep" (normalised convolutions), "half" (deep and narrow, of images of half the size), or "dense"
     balanced: bool = False  # rows of the rarer classes are repeated for training, so that all classes are as many
 
 
@@ -66,7 +66,7 @@ def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None =
 def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
     """The kind of network that a task's predictors and judges are."""
     if task.networks == "half":
-        return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, norm=True), features.shape)
+        return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, width=16, norm=True), features.shape)
     if task.networks == "dense":
         return mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=nn.ReLU)
     return cnn(features.shape, outputs.count, sees_mask=sees_mask, norm=task.networks == "deep")

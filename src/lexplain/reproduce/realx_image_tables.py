@@ -61,7 +61,7 @@ XRAY = Table(
         "invase": ("invase", {"penalty": 10.0, "spread": 4.0}),
         "basex": ("basex", {"penalty": 10.0, "spread": 8.0}),
     },
-    {"steps": 2000, "batch_size": 64, "judge_steps": 1500, "networks": "half", "balanced": True},
+    {"steps": 2500, "batch_size": 64, "rise": 100, "judge_steps": 1500, "networks": "half", "balanced": True},
     {"rows": 400, "steps": 60, "batch_size": 16, "judge_steps": 60, "networks": "half", "balanced": True},
     {
         "FULL": (78.0, 78.0, None),

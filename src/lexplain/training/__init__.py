@@ -4,7 +4,7 @@ from .another_explanation import Alternatives, find_another_explanation
 from .checkpoint import Checkpoint, read_file, write_atomically
 from .device import fabric_of
 from .evaluator import Evaluator, train_evaluator
-from .fit import Settings, constant, cosine, fit
+from .fit import Settings, constant, cosine, fit, rise_for
 from .penalty import input_gradients, right_reasons_loss
 from .right_reasons import RightReasons
 from .told import Likeness, Told
@@ -25,6 +25,7 @@ __all__ = [
     "input_gradients",
     "read_file",
     "right_reasons_loss",
+    "rise_for",
     "train_evaluator",
     "write_atomically",
 ]

@@ -17,7 +17,7 @@ from ..masks import Coins, FixedMasks
 from ..methods import Phase, Step
 from ..objectives import cross_entropy
 from ..predictors import Outputs, Trained, network_for
-from .fit import Settings, fit
+from .fit import Settings, fit, rise_for
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
 READER_STEPS = 1000  # optimiser steps in which an evaluator gets used to given masks
@@ -122,7 +122,8 @@ class Evaluator(nn.Module):
             return (counts * each).sum() / counts.sum()
 
         batch, epochs = batch_and_epochs(len(train), steps)
-        settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, patience=max(10, epochs // 4), seed=seed)
+        rise = rise_for(self.features.shape, steps)
+        settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, rise=rise, patience=max(10, epochs // 4), seed=seed)
         phase = Phase("evaluator", (Step("predictor", self.predictor, loss, loss),))
         fit(self, [phase], train, validation, settings, fabric=fabric)
         self.eval().requires_grad_(False)

@@ -21,6 +21,7 @@ from .progress import Progress
 
 log = logging.getLogger("lexplain")
 Result = TypeVar("Result")
+IMAGE_RISE = 100  # optimiser steps over which the learning rate of networks of images rises
 GOAL_ROWS = {"cpu": 8192}  # model rows in flight while goals are computed: what fits a cache is fastest
 
 
@@ -44,6 +45,8 @@ class Settings:
         learning_rate: of Adam.
         weight_decay: of every step that has none of its own, decoupled from the gradient (AdamW).
         schedule: share of a phase done to a multiplier of the learning rate.
+        rise: optimiser steps at the start of a phase over which the learning rate rises to its height. Adam's first steps are as long as
+            any, whatever the gradient: of a dense layer behind a large image they can silence all units for good.
         patience: epochs without a better check before a phase stops; None: never.
         max_rows: most model rows in flight.
         seed: of the order of rows and of every draw.
@@ -54,9 +57,15 @@ class Settings:
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     schedule: Callable[[float], float] = cosine
+    rise: int = 0
     patience: int | None = None
     max_rows: int = 1_000_000
     seed: int = 0
+
+
+def rise_for(shape: tuple[int, ...], steps: int) -> int:
+    """Over how many optimiser steps, of so many, the learning rate had better rise: some for images, none for tables."""
+    return min(IMAGE_RISE, steps // 20) if len(shape) == 3 else 0
 
 
 def fit(
@@ -166,15 +175,21 @@ class _Run:
 
     def _epoch(self, phase: Phase, done: float) -> None:
         settings, fabric = self.settings, self.fabric
-        for step in phase.steps:
-            for group in self.optimisers[step.name].param_groups:
-                group["lr"] = settings.learning_rate * step.speed * settings.schedule(done)
+        self._set_rates(phase, settings.schedule(done))
         order = torch.randperm(len(self.rows), generator=self.order).to(fabric.device)
-        for rows in torch.split(order, settings.batch_size):
+        batches = torch.split(order, settings.batch_size)
+        for at, rows in enumerate(batches, start=1 + self.epoch * len(batches)):
+            if at <= settings.rise:
+                self._set_rates(phase, settings.schedule(done) * at / settings.rise)
             mine = rows[fabric.global_rank :: fabric.world_size]
             trial = replace(self.rows.take(mine), progress=done)
             for step in phase.steps:
                 self._descend(step, trial, weight=len(mine) * fabric.world_size / len(rows))
+
+    def _set_rates(self, phase: Phase, height: float) -> None:
+        for step in phase.steps:
+            for group in self.optimisers[step.name].param_groups:
+                group["lr"] = self.settings.learning_rate * step.speed * height
 
     def _descend(self, step: Step, trial: Trial, *, weight: float) -> None:
         """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
