@@ -132,3 +132,47 @@ def test_a_recording_goes_with_its_selector():
     del selector
     gc.collect()
     assert len(replay._TAPES) == before
+
+
+@on_a_gpu
+def test_a_recording_made_in_inference_mode_serves_outside_of_it():
+    selector, x = selector_of(device="cuda"), rows(device="cuda")
+    with torch.inference_mode():
+        until_recorded(selector, x.clone())
+    scores = scores_on_cpu(selector, x)
+    assert played(selector)
+    torch.testing.assert_close(scores, selector.logits(x).cpu())
+
+
+@on_a_gpu
+def test_what_cannot_be_recorded_is_answered_all_the_same(monkeypatch):
+    def refuse(*_, **__):
+        raise torch.cuda.OutOfMemoryError("no room")
+
+    monkeypatch.setattr(torch.cuda, "graph", refuse)
+    selector, x, stream = selector_of(device="cuda"), rows(device="cuda"), torch.cuda.current_stream()
+    for _ in range(replay.PATIENCE + 2):
+        torch.testing.assert_close(scores_on_cpu(selector, x), selector.logits(x).cpu())
+    assert not played(selector)
+    assert torch.cuda.current_stream() == stream
+    monkeypatch.undo()
+    scores_on_cpu(selector, x)
+    assert not played(selector), "it is not tried again and again"
+
+
+@on_a_gpu
+def test_other_ways_to_multiply_are_recorded_anew():
+    selector, x = selector_of(device="cuda"), rows(device="cuda")
+    until_recorded(selector, x)
+    with torch.backends.cudnn.flags(deterministic=True):
+        scores_on_cpu(selector, x)
+        assert not played(selector)
+
+
+@on_a_gpu
+def test_large_inputs_are_not_recorded(monkeypatch):
+    monkeypatch.setattr(replay, "MOST", 10)
+    selector = selector_of(device="cuda")
+    for _ in range(replay.PATIENCE):
+        scores_on_cpu(selector, rows(device="cuda"))
+    assert not played(selector)

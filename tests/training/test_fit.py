@@ -3,18 +3,22 @@
 import copy
 import itertools
 import logging
+import math
+from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from lightning_fabric import Fabric
 from torch import nn
 
 from lexplain.core import Trial, as_target
-from lexplain.explainers import Explainer
+from lexplain.evaluation import retrained
+from lexplain.explainers import Explainer, explainer, learning
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
 from lexplain.predictors import Outputs
-from lexplain.training import Settings, constant, cosine, fit, rise_for
+from lexplain.training import Settings, constant, cosine, evaluator, fit, train_evaluator
 from lexplain.training.fit import IMAGE_RISE
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
@@ -178,15 +182,45 @@ def test_the_learning_rate_rises_step_by_step_over_epochs_and_again_in_each_phas
         return dial.loss(trial)
 
     phases = [phase_of(dial, loss, lambda trial: dial.at, share=0.5) for _ in range(2)]
-    run(dial, phases, epochs=4, batch_size=ROWS // 2 + 1, learning_rate=0.01, rise=3)
+    run(dial, phases, epochs=60, batch_size=ROWS // 2 + 1, learning_rate=0.01, rise=3)
     moved = [before - after for before, after in itertools.pairwise([*at, dial.at.item()])]
-    assert moved == pytest.approx([0.01 * share for share in (1 / 3, 2 / 3, 1, 1) * 2], rel=1e-3)
+    assert moved == pytest.approx([0.01 * share for share in (1 / 3, 2 / 3, *[1] * 58) * 2], rel=1e-3)
 
 
-def test_learning_rates_rise_on_images_alone_and_not_for_long():
-    assert rise_for((5,), 10_000) == 0
-    assert rise_for((1, 8, 8), 10_000) == IMAGE_RISE
-    assert rise_for((1, 8, 8), 60) == 3
+def test_the_learning_rate_rises_for_a_tenth_of_a_phase_at_the_most():
+    dial, at = Dial(), []
+
+    def check(trial):
+        at.append(dial.at.item())
+        return dial.at
+
+    run(dial, [phase_of(dial, dial.loss, check)], epochs=20, learning_rate=0.01, rise=1000)
+    moved = [before - after for before, after in zip([0.0, *at], at, strict=False)]
+    assert moved == pytest.approx([0.005, *[0.01] * 19], rel=1e-3)
+
+
+@pytest.mark.parametrize(("shape", "rise"), [((3,), 0), ((1, 8, 8), IMAGE_RISE)], ids=["a table", "images"])
+def test_learning_rates_rise_for_images_wherever_we_train(shape, rise, monkeypatch):
+    rows, told = np.random.default_rng(0).random((60, *shape)), []
+
+    def watch(module):
+        real = module.fit
+
+        def watched(network, phases, train, validation, settings, **more):
+            told.append(settings.rise)
+            return real(network, phases, train, validation, replace(settings, epochs=1), **more)
+
+        monkeypatch.setattr(module, "fit", watched)
+
+    for module in (explainer, evaluator, retrained, learning):
+        watch(module)
+    fitted = Explainer("realx", keep=2, epochs=1).fit(rows, np.arange(60) % 2)
+    trial = Trial(fitted.features_.encode(rows), as_target(torch.eye(2)[torch.arange(60) % 2], real=False))
+    train_evaluator(fitted.features_, Outputs(2), trial, trial)
+    retrained.retrain(trial, Outputs(2))
+    model = nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 2))
+    learning.learn(model, lambda t: model(t.x).mean(), lambda t: model(t.x).mean(), (trial, trial), settings=(5, 1000, 0))
+    assert told == [rise] * 4
 
 
 def test_losses_are_told_how_far_the_phase_is():

@@ -11,7 +11,7 @@ from ..core import Trial, seeded
 from ..methods import Phase, Step
 from ..objectives import cross_entropy
 from ..predictors import Outputs, Trained, network_for
-from ..training import Settings, fit
+from ..training import Settings, fit, rise_for
 from .asking import MAX_ROWS
 from .sanity import reinitialised
 
@@ -67,6 +67,7 @@ def retrain(
 
     batch = min(256, max(32, len(learn) // 10))
     epochs = max(5, round((steps or RETRAINING_STEPS) * batch / len(learn)))
-    settings = Settings(epochs=epochs, batch_size=batch, patience=max(10, epochs // 4), max_rows=max_rows, seed=seed)
+    rise = rise_for(rows.x.shape[1:])
+    settings = Settings(epochs=epochs, batch_size=batch, rise=rise, patience=max(10, epochs // 4), max_rows=max_rows, seed=seed)
     fit(model, [Phase("retrained", (Step("predictor", model.predictor, loss, loss),))], learn, judge, settings, fabric=fabric)
     return model.eval().requires_grad_(False)

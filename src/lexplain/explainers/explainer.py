@@ -280,7 +280,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         batch = self.batch_size or min(IMAGE_BATCH if len(shape) == 3 else 1000, max(32, rows // 10))
         steps = STEPS * (THOROUGH if self.budget == "thorough" and recipe is not METHODS[DEFAULT] else 1)
         epochs = self.epochs or max(5, ceil(steps / ceil(rows / batch)))
-        rise, rate = rise_for(shape, epochs * ceil(rows / batch)), self.learning_rate or 1e-3
+        rise, rate = rise_for(shape), self.learning_rate or 1e-3
         return Settings(epochs=epochs, batch_size=batch, learning_rate=rate, rise=rise, max_rows=self._max_rows(), seed=seed)
 
     def _max_rows(self) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ..core import Trial
 from ..methods import Phase, Step
-from ..training import Settings, fit
+from ..training import Settings, fit, rise_for
 
 
 def split(rows: Trial, seed: int) -> tuple[Trial, Trial]:
@@ -47,7 +47,8 @@ def learn(
     batch = min(256, max(32, len(train) // 10))
     epochs = max(1, round(steps / ceil(len(train) / batch)))
     phase = Phase("baseline", (Step("network", network, loss, check, copies=copies),))
-    fit(network, [phase], train, validation, Settings(epochs=epochs, batch_size=batch, max_rows=max_rows, seed=seed))
+    told = Settings(epochs=epochs, batch_size=batch, rise=rise_for(train.x.shape[1:]), max_rows=max_rows, seed=seed)
+    fit(network, [phase], train, validation, told)
     network.eval().requires_grad_(False)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from lightning_fabric import Fabric
 from torch import nn
 
+from .. import check
 from ..core import Dataset, Part, Trial, as_target, seeded
 from ..data import load_data
 from ..features import Patches
@@ -53,7 +54,8 @@ def _balanced(part: Part) -> Part:
     """Rows of each class in turn, as many as the largest class has; those of the others come again."""
     members = [np.flatnonzero(part.y == label) for label in np.unique(part.y)]
     turns = np.stack([np.resize(rows, max(map(len, members))) for rows in members], axis=1).ravel()
-    return Part(part.x[turns], part.y[turns])
+    truth, chances = (None if column is None else column[turns] for column in (part.truth, part.probabilities))
+    return Part(part.x[turns], part.y[turns], truth, chances)
 
 
 def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None = None) -> Trial:
@@ -65,6 +67,7 @@ def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None =
 
 def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
     """The kind of network that a task's predictors and judges are."""
+    check.one_of(task.networks, ["conv", "deep", "half", "dense"], "networks")
     if task.networks == "half":
         return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, width=16, norm=True), features.shape)
     if task.networks == "dense":

@@ -13,6 +13,7 @@ from torch import Tensor
 from .selector import Selector
 from .unet import UNet
 
+MOST = 2**16  # values of an input beyond which kernels run for longer than they take to launch
 PATIENCE = 3  # calls alike before a recording is worth its while: it takes as long as some tens of them
 
 
@@ -27,16 +28,24 @@ class _Tape:
     scores: Tensor | None = None
 
     def record(self, selector: Selector, x: Tensor) -> None:
-        """Run a selector once, and keep every kernel it launched together with the memory they read and write."""
-        self.x, graph = x.clone(), torch.cuda.CUDAGraph()
-        aside = torch.cuda.Stream(x.device)  # type: ignore[no-untyped-call]  # torch types it not
-        aside.wait_stream(torch.cuda.current_stream(x.device))
-        with torch.cuda.stream(aside):
-            selector.logits(self.x)  # libraries set themselves up, which cannot be recorded
-        torch.cuda.current_stream(x.device).wait_stream(aside)
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-            self.scores = selector.logits(self.x)
-        self.graph = graph
+        """Run a selector, and keep every kernel it launched together with the memory they read and write; or nothing, if that fails."""
+        graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream(x.device)
+        try:
+            # Memory that is written again and again must not belong to a caller's inference mode.
+            with torch.inference_mode(False), torch.no_grad(), torch.cuda.device(x.device):
+                aside = torch.cuda.Stream(x.device)  # type: ignore[no-untyped-call]  # torch types it not
+                aside.wait_stream(before)
+                with torch.cuda.stream(aside):
+                    self.x = x.clone()
+                    selector.logits(self.x)  # libraries set themselves up, which cannot be recorded
+                with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
+                    self.scores = selector.logits(self.x)
+                before.wait_stream(aside)
+            self.graph = graph
+        except RuntimeError:  # no memory for it, or a library that cannot be recorded: scores come without
+            with torch.cuda.device(x.device):
+                torch.cuda.set_stream(before)
+            self.x = self.scores = None
 
     def play(self, x: Tensor) -> Tensor:
         """Scores on the CPU."""
@@ -58,11 +67,12 @@ def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None) 
     Launching its kernels one by one takes longer than they run where rows are few. Weights are read anew at each call; a selector that
     is moved, or given other parts, is recorded again.
     """
-    places = _places(selector) if context is None and x.is_cuda and not torch.is_autocast_enabled("cuda") else None
+    few = x.is_cuda and x.numel() <= MOST and context is None and not torch.is_autocast_enabled("cuda")
+    places = _places(selector) if few else None
     if places is None:
         return selector.logits(x, context).cpu()
-    cudnn = torch.backends.cudnn
-    ways = cudnn.enabled, cudnn.allow_tf32, cudnn.deterministic, cudnn.benchmark
+    cudnn: Any = torch.backends.cudnn
+    ways = cudnn.enabled, cudnn.conv.fp32_precision, cudnn.deterministic, cudnn.benchmark
     key = x.shape, x.stride(), x.dtype, x.device, selector.spread, places, ways
     with _ONE_AT_A_TIME:
         tape = _TAPES.get(selector)
@@ -76,14 +86,14 @@ def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None) 
     return selector.logits(x).cpu()
 
 
-def _places(selector: Selector) -> tuple[int, ...] | None:
-    """Where weights lie; None for what is no U-Net of ours, which does the same with every input, or has layers that are listened to."""
+def _places(selector: Selector) -> Any:
+    """Where weights lie, and in which order; None: not to be recorded, since it is no U-Net of ours, learns, or is listened to."""
     if type(selector) is not Selector or type(selector.network) is not UNet:
         return None
-    places: list[int] = []
+    places: list[Any] = []
     for module in selector.modules():
         if module.training or module._forward_hooks or module._forward_pre_hooks:
             return None
         held = (*module._parameters.values(), *module._buffers.values())
-        places += [tensor.data_ptr() for tensor in held if tensor is not None]
+        places += [(tensor.data_ptr(), tensor.stride()) for tensor in held if tensor is not None]
     return tuple(places)

@@ -122,7 +122,7 @@ class Evaluator(nn.Module):
             return (counts * each).sum() / counts.sum()
 
         batch, epochs = batch_and_epochs(len(train), steps)
-        rise = rise_for(self.features.shape, steps)
+        rise = rise_for(self.features.shape)
         settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, rise=rise, patience=max(10, epochs // 4), seed=seed)
         phase = Phase("evaluator", (Step("predictor", self.predictor, loss, loss),))
         fit(self, [phase], train, validation, settings, fabric=fabric)

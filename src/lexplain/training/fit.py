@@ -45,8 +45,8 @@ class Settings:
         learning_rate: of Adam.
         weight_decay: of every step that has none of its own, decoupled from the gradient (AdamW).
         schedule: share of a phase done to a multiplier of the learning rate.
-        rise: optimiser steps at the start of a phase over which the learning rate rises to its height. Adam's first steps are as long as
-            any, whatever the gradient: of a dense layer behind a large image they can silence all units for good.
+        rise: optimiser steps at the start of a phase, a tenth of it at the most, over which the learning rate rises to its height. Adam's
+            first steps are as long as any, whatever the gradient: of a dense layer behind a large image they can silence all units.
         patience: epochs without a better check before a phase stops; None: never.
         max_rows: most model rows in flight.
         seed: of the order of rows and of every draw.
@@ -63,9 +63,9 @@ class Settings:
     seed: int = 0
 
 
-def rise_for(shape: tuple[int, ...], steps: int) -> int:
-    """Over how many optimiser steps, of so many, the learning rate had better rise: some for images, none for tables."""
-    return min(IMAGE_RISE, steps // 20) if len(shape) == 3 else 0
+def rise_for(shape: Sequence[int]) -> int:
+    """Over how many optimiser steps the learning rate had better rise for rows of a shape: some for images, none for tables."""
+    return IMAGE_RISE if len(shape) == 3 else 0
 
 
 def fit(
@@ -126,7 +126,7 @@ class _Run:
             progress.advance(self.epoch, self.best)
             while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
                 began = time.monotonic()
-                self._epoch(phase, self.epoch / epochs)
+                self._epoch(phase, epochs)
                 judged = self._judge(phase)
                 self.epoch += 1
                 self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
@@ -173,14 +173,15 @@ class _Run:
         decay = self.settings.weight_decay if step.decay is None else step.decay
         return torch.optim.AdamW(parameters, lr=self.settings.learning_rate, weight_decay=decay, fused=True)
 
-    def _epoch(self, phase: Phase, done: float) -> None:
-        settings, fabric = self.settings, self.fabric
+    def _epoch(self, phase: Phase, epochs: int) -> None:
+        settings, fabric, done = self.settings, self.fabric, self.epoch / epochs
         self._set_rates(phase, settings.schedule(done))
         order = torch.randperm(len(self.rows), generator=self.order).to(fabric.device)
         batches = torch.split(order, settings.batch_size)
+        rise = min(settings.rise, epochs * len(batches) // 10)
         for at, rows in enumerate(batches, start=1 + self.epoch * len(batches)):
-            if at <= settings.rise:
-                self._set_rates(phase, settings.schedule(done) * at / settings.rise)
+            if at <= rise:
+                self._set_rates(phase, settings.schedule(done) * at / rise)
             mine = rows[fabric.global_rank :: fabric.world_size]
             trial = replace(self.rows.take(mine), progress=done)
             for step in phase.steps:
