@@ -9,8 +9,12 @@ def _seed():
 
 
 @pytest.fixture(autouse=True, scope="session")
-def hasty_path_judges():
-    """Let the judge that draws a path learn for a moment only: few tests are about what it says, and every default fit trains one."""
+def hasty_judges():
+    """Let networks that only judge learn for a moment: few tests are about what they say, and every default fit or audit trains some.
+
+    These are the judge that draws a path, and the networks that an audit trains anew.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
+        patch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 60)
         yield

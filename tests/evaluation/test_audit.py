@@ -24,7 +24,6 @@ SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0,
 def _quick_judges(monkeypatch):
     monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 300)
     monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 200)
-    monkeypatch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 150)
     monkeypatch.setattr("lexplain.evaluation.measures.DRAWS", 20)
 
 

@@ -61,7 +61,7 @@ XRAY = Table(
         "basex": ("basex", {"penalty": 10.0, "spread": 8.0}),
     },
     {"steps": 2000, "batch_size": 64, "rise": 100, "judge_steps": 1500, "networks": "half", "balanced": True},
-    {"rows": 400, "steps": 60, "batch_size": 16, "judge_steps": 60, "networks": "half", "balanced": True},
+    {"rows": 800, "steps": 200, "batch_size": 32, "rise": 20, "judge_steps": 150, "networks": "half", "balanced": True},
     {
         "FULL": (78.0, 78.0, None),
         "realx": (75.0, 70.3, 0.777),
