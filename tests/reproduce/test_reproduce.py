@@ -52,6 +52,11 @@ def test_the_mean_over_seeds_and_its_spread():
     assert table["seeds"].tolist() == [2, 1]
 
 
+def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():
+    frame = pd.DataFrame({"data": ["a"], "lost": [-0.01], "wrong panel": [0.085]})
+    assert mean_and_spread(frame, ["data"], ["lost", "wrong panel"]).iloc[0, 2:].tolist() == ["0.0", "0.09"]
+
+
 @pytest.mark.parametrize("method", ["realx", "l2x", "invase", "basex"])
 def test_every_table_has_all_its_cells(method):
     made = [cell for cell in realx_table1.cells(quick=False, seeds=3) if cell.method == method]

@@ -11,6 +11,8 @@ import pandas as pd
 
 from .. import __version__
 
+DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel",)}  # else 1
+
 
 def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
     """The mean over seeds of each group, with the standard deviation in brackets where there are several."""
@@ -21,8 +23,8 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
 
 
 def _text(name: str, mean: float, spread: float) -> str:
-    digits = 4 if name in ("price", "cost", "ms") else 3 if name in ("AUROC", "eAUROC", "encoding", "median rank") else 1
-    return f"{mean:.{digits}f}" + ("" if pd.isna(spread) else f" ({spread:.{digits}f})")
+    digits = next((count for count, names in DIGITS.items() if name in names), 1)
+    return f"{round(mean, digits) + 0.0:.{digits}f}" + ("" if pd.isna(spread) else f" ({spread:.{digits}f})")
 
 
 def markdown(table: pd.DataFrame) -> str:
