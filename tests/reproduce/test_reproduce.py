@@ -13,7 +13,7 @@ from lexplain.reproduce import TABLES, audit_order, default_method, lex_figure3,
 from lexplain.reproduce.cells import Cell, run_cells
 from lexplain.reproduce.exact import exact_judgement
 from lexplain.reproduce.synthetic import compute
-from lexplain.reproduce.tables import mean_and_spread
+from lexplain.reproduce.tables import mean_and_spread, write_result
 
 
 def number(cell):
@@ -50,6 +50,21 @@ def test_the_mean_over_seeds_and_its_spread():
     assert table["TPR"].tolist() == ["92.0 (2.8)", "50.0"]
     assert table["eAUROC"].tolist() == ["0.805 (0.007)", "0.700"]
     assert table["seeds"].tolist() == [2, 1]
+
+
+def test_a_page_names_what_was_not_finished(tmp_path):
+    asked = [Cell("s1", "a", "realx", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)] + [
+        Cell("s1", "b", "realx", 0, {"penalty": 1.0})
+    ]
+    rows = [{"label": c.label, "seed": c.seed, "options": json.loads(json.dumps(c.options)), "machine": "m", "date": "d"} for c in asked]
+
+    def page(finished):
+        frame = pd.DataFrame(rows[place] for place in finished)
+        written = write_result(tmp_path, title="t", command="c", notes="n", frame=frame, sections=[], figures={}, asked=asked)
+        return written.read_text()
+
+    assert "Not finished" not in page([0, 1, 2, 3])
+    assert "**Not finished:** a, 10 % (seeds 1, 2); b (seed 0). The command goes on with them." in page([0])
 
 
 def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():

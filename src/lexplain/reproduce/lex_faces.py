@@ -59,6 +59,7 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         frame=frame,
         sections=[("Over selection rates (% of patches)", mean_and_spread(frame, ["label", "rate"], columns))],
         figures={"inside": _figure(frame[frame["rate"] == 10], chance)},
+        asked=made,
     )
 
 

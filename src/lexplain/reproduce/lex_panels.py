@@ -114,7 +114,8 @@ def _quick(panels: Panels, seeds: int) -> list[Cell]:
 def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     """Compute the curves and the table, and draw them."""
     panels, folder = PANELS[name], out / (f"{name}-quick" if quick else name)
-    over = _in_percent(run(cells_over_rates(panels, quick=quick, seeds=seeds), folder, workers=workers))
+    wanted = cells_over_rates(panels, quick=quick, seeds=seeds)
+    over = _in_percent(run(wanted, folder, workers=workers))
     compared = cells_at_one_rate(panels, quick=quick, seeds=seeds)
     at = _in_percent(run(compared, folder, workers=workers))
     columns = ["wrong panel", "ACC", "eACC", "eACC, any rate", "eAUROC", "breaks", "fit_seconds"]
@@ -131,6 +132,7 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
         frame=pd.concat([over, at[~at["label"].isin(over["label"])]]),
         sections=[rates, imputations] if over["rate"].nunique() > 1 else [imputations],
         figures=_figures(over, at, panels.good) | ({} if drawn is None else {"kept": drawn}),
+        asked=[*wanted, *compared],
     )
 
 

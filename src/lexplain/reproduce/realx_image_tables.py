@@ -110,6 +110,7 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
         frame=frame,
         sections=[("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).astype(object).fillna(""))],
         figures={} if drawn is None else {"kept": drawn},
+        asked=made,
     )
 
 

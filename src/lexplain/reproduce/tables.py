@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .. import __version__
+from .cells import Cell, machine
 
 DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel",)}  # else 1
 
@@ -35,8 +37,6 @@ def markdown(table: pd.DataFrame) -> str:
 
 def comparison_page(command: str, lead: str, tables: Mapping[str, pd.DataFrame]) -> str:
     """The tables of a comparison as a Markdown page that names the command, the machine and the date."""
-    from .cells import machine
-
     head = [
         "# Explainers compared",
         f"Written by `{command}` (lexplain {__version__}).",
@@ -55,8 +55,12 @@ def write_result(
     frame: pd.DataFrame,
     sections: Sequence[tuple[str, pd.DataFrame]],
     figures: dict[str, Any],
+    asked: Sequence[Cell] = (),
 ) -> Path:
-    """Write README.md, results.csv and the figures of one reproduction; the page names the command, seeds, machine and date."""
+    """Write README.md, results.csv and the figures of one reproduction; the page names the command, seeds, machine and date.
+
+    Of the cells asked for, those that are not in the frame are named, too: an interrupted command writes a page all the same.
+    """
     from ..report import save, write_page
 
     seeds = sorted({int(seed) for seed in frame["seed"]})
@@ -67,6 +71,7 @@ def write_result(
         f"Written by `{command}` (lexplain {__version__}).",
         f"Seeds: {', '.join(map(str, seeds))}. Machine: {machines}. Date: {dates[0]}" + (f" to {dates[-1]}." if len(dates) > 1 else "."),
         notes,
+        *_unfinished(asked, frame),
     ]
     body = [f"## {heading}\n\n{markdown(table)}" for heading, table in sections]
     for name, figure in figures.items():
@@ -75,3 +80,20 @@ def write_result(
     plain = frame.drop(columns=[name for name in ("options", "training") if name in frame])
     write_page(folder / "results.csv", plain.to_csv(index=False, float_format="%.6g"))
     return Path(write_page(folder / "README.md", "\n\n".join([*head, *body]) + "\n"))
+
+
+def _unfinished(asked: Sequence[Cell], frame: pd.DataFrame) -> list[str]:
+    """A line that names the cells asked for that a frame has not got."""
+
+    def as_read(label: str, seed: int, options: Any) -> str:
+        return json.dumps([label, int(seed), options], sort_keys=True)  # what is read from a file has lists for tuples
+
+    there = set(map(as_read, frame["label"], frame["seed"], frame["options"])) if asked else set()
+    seeds: dict[str, set[int]] = {}
+    for cell in asked:
+        if as_read(cell.label, cell.seed, cell.options) not in there:
+            rate = cell.options.get("keep")
+            name = f"{cell.label}, {100 * rate:g} %" if isinstance(rate, float) else cell.label
+            seeds.setdefault(name, set()).add(cell.seed)
+    named = [f"{name} (seed{'s'[: len(some) - 1]} {', '.join(map(str, sorted(some)))})" for name, some in seeds.items()]
+    return [f"**Not finished:** {'; '.join(named)}. The command goes on with them."] if named else []
