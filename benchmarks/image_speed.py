@@ -21,11 +21,12 @@ from run import page
 
 import lexplain as lx
 from lexplain.report.write import write_atomically
+from lexplain.reproduce.lex_panels import LONG
 
 SHAPE, CLASSES = (1, 28, 56), 10
 BATCHES = {256: 40, 1: 400}  # images, and repeats at most
 RATIO, MINUTES = 1.3, 10.0
-STEPS, BATCH, TIMED = 4000, 256, 120  # of a full training (lexplain reproduce lex-sp-mnist), and the steps that are timed
+STEPS, BATCH, TIMED = LONG.steps, 256, 120  # of a full training (lexplain reproduce lex-sp-mnist), and the steps that are timed
 
 
 def fitted(device: str) -> lx.Explainer:

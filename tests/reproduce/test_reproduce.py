@@ -53,9 +53,8 @@ def test_the_mean_over_seeds_and_its_spread():
 
 
 def test_a_page_names_what_was_not_finished(tmp_path):
-    asked = [Cell("s1", "a", "realx", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)] + [
-        Cell("s1", "b", "realx", 0, {"penalty": 1.0})
-    ]
+    asked = [Cell("s1", "a", "hold", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)]
+    asked.append(Cell("s1", "b", "realx", 0, {"penalty": 1.0}))
     rows = [{"label": c.label, "seed": c.seed, "options": json.loads(json.dumps(c.options)), "machine": "m", "date": "d"} for c in asked]
 
     def page(finished):

@@ -19,7 +19,7 @@ from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
 from lexplain.predictors import Outputs
 from lexplain.training import Settings, constant, cosine, evaluator, fit, train_evaluator
-from lexplain.training.fit import IMAGE_RISE
+from lexplain.training.settings import IMAGE_RISE
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))

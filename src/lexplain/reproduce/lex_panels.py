@@ -170,6 +170,7 @@ NOTES = (
     "curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without selection."
 )
 LIGHTER = (
-    f" At 2 and at 20 % of the pixels: {SHORT.steps:,} steps, of which the last {SHORT.last:.0%}. Lines that are not called full are of a "
-    "lighter recipe: 4,000 steps of 128 images, a fifth of the rows under the selector's masks, and the predictor alone in the last 30 %."
+    f" At 2 and at 20 % of the pixels it has {SHORT.steps:,} steps and reads the selector in the last {SHORT.last:.0%}. Lines that are not "
+    "called full are of a lighter recipe: 4,000 steps of 128 images, a fifth of the rows under the selector's masks, and the predictor "
+    "alone in the last 30 %."
 )

@@ -73,8 +73,8 @@ XRAY = Table(
     "adults with a large heart, so that published numbers show the order alone. As in the paper, half of what is learned from is of each "
     "class: normal X-rays come again as often as it takes. The official test images, 62.5 % of them with pneumonia, differ from the "
     "training ones. U-Net selector and convolutional predictors, which see images at half their size (64 x 64); the paper's are "
-    "DenseNet-121. Prices, and the spread of scores, were set on seed 10. REAL-X keeps more patches than the others; in the figure (seed "
-    "0) all but L2X keep nearly the same ones of every image.",
+    "DenseNet-121. Prices, and the spread of scores, were set on seed 10, with wider predictors. REAL-X keeps more patches than the "
+    "others; in the figure (seed 0) all but L2X keep nearly the same ones of every image.",
 )
 TABLES = {table.name: table for table in (MNIST, XRAY)}
 

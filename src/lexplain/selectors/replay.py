@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
@@ -13,6 +14,7 @@ from torch import Tensor
 from .selector import Selector
 from .unet import UNet
 
+log = logging.getLogger("lexplain")
 MOST = 2**16  # values of an input beyond which kernels run for longer than they take to launch
 PATIENCE = 3  # calls alike before a recording is worth its while: it takes as long as some tens of them
 
@@ -42,7 +44,8 @@ class _Tape:
                     self.scores = selector.logits(self.x)
                 before.wait_stream(aside)
             self.graph = graph
-        except RuntimeError:  # no memory for it, or a library that cannot be recorded: scores come without
+        except RuntimeError as failed:  # no memory for it, or a library that cannot be recorded: scores come without
+            log.info("explaining single rows goes on without a recording of the selector (%s)", failed)
             with torch.cuda.device(x.device):
                 torch.cuda.set_stream(before)
             self.x = self.scores = None

@@ -4,9 +4,10 @@ from .another_explanation import Alternatives, find_another_explanation
 from .checkpoint import Checkpoint, read_file, write_atomically
 from .device import fabric_of
 from .evaluator import Evaluator, train_evaluator
-from .fit import Settings, constant, cosine, fit, rise_for
+from .fit import fit
 from .penalty import input_gradients, right_reasons_loss
 from .right_reasons import RightReasons
+from .settings import Settings, constant, cosine, rise_for
 from .told import Likeness, Told
 
 __all__ = [

@@ -17,7 +17,8 @@ from ..masks import Coins, FixedMasks
 from ..methods import Phase, Step
 from ..objectives import cross_entropy
 from ..predictors import Outputs, Trained, network_for
-from .fit import Settings, fit, rise_for
+from .fit import fit
+from .settings import Settings, rise_for
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
 READER_STEPS = 1000  # optimiser steps in which an evaluator gets used to given masks

@@ -25,9 +25,10 @@ from ..methods import Phase, Step
 from ..predictors import Target, from_labels
 from .checkpoint import Checkpoint
 from .device import fabric_of
-from .fit import Settings, constant, fit
+from .fit import fit
 from .learner import Learner, Variant
 from .penalty import input_gradients
+from .settings import Settings, constant
 
 CUTOFF = 0.67  # of a row's largest slope, above which an input counts as used (the paper's c)
 PROBE = 1000  # most steps that are spent on finding a strength; a network that has not begun to learn has no slopes to measure

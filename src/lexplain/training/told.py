@@ -17,7 +17,8 @@ from ..methods import Phase, Step
 from ..objectives import cross_entropy
 from . import evaluator as evaluators
 from .evaluator import Evaluator, Loss
-from .fit import Settings, fit
+from .fit import fit
+from .settings import Settings
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the tilt; where nothing was learned that holds on other rows, none is best
 MOST = 3.0  # log of the greatest weight: a few rows must not stand for all
