@@ -29,7 +29,8 @@ def test_the_panels_have_both_lines_over_all_rates_and_every_imputation_at_one(n
     assert len(over) == len({each.key for each in over})
     best = [(each.options["keep"], each.seed) for each in over if each.label.startswith(lex_panels.BEST)]
     assert sorted(best) == [(rate, seed) for rate in sorted(panels.rates) for seed in range(5)]
-    assert {each.options["keep"] for each in over if each.label == lex_panels.ZERO} == set(panels.rates)
+    zero = {(each.options["keep"], each.seed) for each in over if each.label == lex_panels.ZERO}
+    assert zero == set(best), "zero imputation stands beside every cell of the best line"
     compared = lex_panels.cells_at_one_rate(panels, quick=False, seeds=5)
     assert len(compared) == len({each.key for each in compared})
     for seed in range(lex_panels.FEW_SEEDS):
@@ -64,10 +65,11 @@ def test_a_cell_is_computed_and_judged(method, tmp_path):
     assert numbers["kept"] == pytest.approx(10, abs=0.7) if method != "realx" else True
     assert 0 <= numbers["wrong"] <= 1
     assert json.dumps(numbers)
-    shown = gallery.example(cell(method=method), tmp_path)
-    assert shown.mask.shape == (gallery.SHOWN, 128)
-    assert gallery.gallery([cell(method=method)], tmp_path).axes
-    assert gallery.example(cell("another"), tmp_path) is None
+    kept = gallery.masks_of(cell(method=method), tmp_path)
+    assert kept.shape == (gallery.SHOWN, 128)
+    assert kept.dtype == torch.bool
+    assert len(gallery.gallery([cell(method=method), cell("another")], tmp_path).axes) == 10, "five images, and one row of what is kept"
+    assert gallery.gallery([cell("another")], tmp_path) is None
 
 
 def test_judges_are_trained_once(tmp_path, monkeypatch):

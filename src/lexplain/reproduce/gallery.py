@@ -1,4 +1,4 @@
-"""Pictures of what cells on images kept, from the explanations kept beside them."""
+"""Pictures of what cells on images kept, from the masks kept beside them; the images themselves come from their data set."""
 
 from __future__ import annotations
 
@@ -10,37 +10,41 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..core import Explanation, Part
-from ..features import Patches
+from ..core import Explanation
 from .cells import Cell
+from .judges import scene, task_of
 
-SHOWN = 6  # test images whose explanations are kept for figures
+SHOWN = 6  # test images whose masks are kept for figures
 
 
-def keep_examples(folder: Path, cell: Cell, test: Part, scores: Tensor, mask: Tensor, answers: Tensor) -> None:
-    """Keep the explanations of the first test images beside a cell."""
-    place = folder / "examples" / f"{cell.key}.npz"
+def keep_masks(folder: Path, cell: Cell, mask: Tensor) -> None:
+    """Keep the masks of the first test images beside a cell."""
+    place = _place(folder, cell)
     place.parent.mkdir(parents=True, exist_ok=True)
-    said = answers[:SHOWN].argmax(1).numpy()
-    np.savez_compressed(place, x=test.x[:SHOWN], y=test.y[:SHOWN], scores=scores[:SHOWN].numpy(), mask=mask[:SHOWN].numpy(), said=said)
+    np.savez_compressed(place, mask=mask[:SHOWN].numpy())
 
 
-def example(cell: Cell, folder: Path) -> Explanation | None:
-    """The explanation of the first test images of a cell; None where it was computed elsewhere and not kept."""
-    path = folder / "examples" / f"{cell.key}.npz"
-    if not path.exists():
+def masks_of(cell: Cell, folder: Path) -> Tensor | None:
+    """The masks of the first test images of a cell; None where it was computed elsewhere and they were not kept."""
+    place = _place(folder, cell)
+    if not place.exists():
         return None
-    with path.open("rb") as file, np.load(file) as kept:
-        x, scores, mask, said = (kept[name] for name in ("x", "scores", "mask", "said"))
-    side = round((x.shape[2] * x.shape[3] / mask.shape[1]) ** 0.5)
-    features = Patches(side, layout="NCHW").fit(x)
-    told = torch.as_tensor(said)
-    return Explanation(torch.as_tensor(scores), torch.as_tensor(mask), features.names, x, cell.label, features, asked=told)
+    with place.open("rb") as file, np.load(file) as kept:
+        return torch.as_tensor(kept["mask"])
 
 
 def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5) -> Any:
-    """One row a cell: the same test images with what each cell kept; None where no cell has any."""
+    """One row a cell of the same data and seed: its test images with what each cell kept; None where no cell has any."""
     from ..report import masks_side_by_side
 
-    found = {cell.label: kept for cell in cells if (kept := example(cell, folder)) is not None}
-    return masks_side_by_side(found, images=images) if found else None
+    found = {cell.label: kept for cell in cells if (kept := masks_of(cell, folder)) is not None}
+    if not found:
+        return None
+    data, features, _ = scene(task_of(cells[0]))
+    x = data.test.x[:SHOWN]
+    shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in found.items()}
+    return masks_side_by_side(shown, images=images)
+
+
+def _place(folder: Path, cell: Cell) -> Path:
+    return folder / "masks" / f"{cell.key}.npz"

@@ -26,17 +26,11 @@ from ..predictors import Outputs, Trained
 from ..selectors import MLP, UNet
 from ..training import Settings, fit
 from .cells import Cell, run_cells
-from .gallery import keep_examples
-from .judges import CHECKED, Judge, Task, at_half_size, mixed_fabric, predictor_network, prepare, scene, trial_of
+from .gallery import keep_masks
+from .judges import CHECKED, Judge, at_half_size, mixed_fabric, predictor_network, prepare, scene, task_of, trial_of
 
 AT_ONCE = 1000  # images that are explained together
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
-
-
-def task_of(cell: Cell) -> Task:
-    """What a cell's method and its judges learn."""
-    told = {name: cell.training[name] for name in ("patch", "rows", "networks", "balanced") if name in cell.training}
-    return Task(cell.data, cell.seed, **told)
 
 
 def judges_of(cell: Cell) -> list[Judge]:
@@ -56,7 +50,7 @@ def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
-    """Everything the tables need of one cell; the explanations of the first test images are kept beside it."""
+    """Everything the tables need of one cell; the masks of the first test images are kept beside it."""
     data, features, outputs = scene(task_of(cell))
     fabric, how = mixed_fabric(), cell.training
     train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
@@ -128,14 +122,14 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
     parts = []
     for at in range(0, len(data.test), AT_ONCE):
         x = features.encode(data.test.x[at : at + AT_ONCE]).to(device)
-        scores, mask = method.explain(x)
+        mask = method.explain(x)[1]
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*part) for part in zip(torch.split(x, few), torch.split(mask, few), strict=True)])
         every = {kind: judges[kind].probabilities(x, torch.ones_like(mask) if kind == "FULL" else mask) for kind in judges}
-        parts.append([each.cpu() for each in (scores, mask, own, *every.values())])
-    scores, mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))
+        parts.append([each.cpu() for each in (mask, own, *every.values())])
+    mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))
     said = dict(zip(judges, rest, strict=True))
-    keep_examples(folder, cell, data.test, scores, mask, own)
+    keep_masks(folder, cell, mask)
     numbers = {
         "ACC": accuracy(own, labels),
         "eACC": accuracy(said["EVAL-X"], labels),

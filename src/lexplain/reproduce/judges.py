@@ -20,6 +20,7 @@ from ..features import Patches
 from ..masks import Coins, FixedMasks, UniformRate
 from ..predictors import Outputs, cnn, from_labels, mlp
 from ..training import Evaluator, fabric_of, read_file, train_evaluator, write_atomically
+from .cells import Cell
 
 KIND = "lexplain.judge/1"
 SEED = 1000  # added to the seed, so that a judge shares no draw with a method
@@ -38,6 +39,12 @@ class Task:
     rows: int | None = None
     networks: str = "conv"  # "conv", "deep" (normalised convolutions), "half" (deep and narrow, of images of half the size), or "dense"
     balanced: bool = False  # rows of the rarer classes are repeated for training, so that all classes are as many
+
+
+def task_of(cell: Cell) -> Task:
+    """What a cell's method and its judges learn."""
+    told = {name: cell.training[name] for name in ("patch", "rows", "networks", "balanced") if name in cell.training}
+    return Task(cell.data, cell.seed, **told)
 
 
 @lru_cache(maxsize=2)

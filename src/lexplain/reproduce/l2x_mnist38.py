@@ -20,8 +20,8 @@ from ..predictors import Frozen, Outputs, Trained, cnn
 from ..selectors import UNet
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, run_cells
-from .gallery import SHOWN, gallery, keep_examples
-from .judges import Task, scene, trial_of
+from .gallery import gallery, keep_masks
+from .judges import scene, task_of, trial_of
 from .tables import mean_and_spread, write_result
 
 NAME = "l2x-mnist38"
@@ -41,7 +41,7 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 
 def network(cell: Cell) -> tuple[nn.Module, Trial]:
     """A convolutional network that tells 3 from 8, and the training images."""
-    data, features, outputs = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
+    data, features, outputs = scene(task_of(cell))
     train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation)
     with seeded(cell.seed + 1):
         model = Trained(cnn(features.shape, 2, sees_mask=False), Outputs(2), sees_mask=False)
@@ -58,7 +58,7 @@ def network(cell: Cell) -> tuple[nn.Module, Trial]:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
     model, train = network(cell)
-    data, features, _ = scene(Task(cell.data, cell.seed, rows=cell.training.get("rows")))
+    data, features, _ = scene(task_of(cell))
     batch = cell.training.get("batch_size", 256)
     epochs = max(1, round(cell.training["steps"] * batch / len(train)))
     began = time.monotonic()
@@ -72,7 +72,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
     ask = partial(_answers, model)
-    keep_examples(folder, cell, data.test, explanation.scores, explanation.mask, ask(torch.as_tensor(data.test.x[:SHOWN])))
+    keep_masks(folder, cell, explanation.mask)
     shown = features.expand(explanation.mask) * torch.as_tensor(data.test.x)
     said, labels = ask(torch.as_tensor(data.test.x)), torch.as_tensor(data.test.y)
     numbers = {"post-hoc ACC": accuracy(ask(shown), said.argmax(1)), "model ACC": accuracy(said, labels)}
@@ -100,6 +100,7 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
         frame=frame,
         sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
         figures={} if drawn is None else {"kept": drawn},
+        asked=made,
     )
 
 

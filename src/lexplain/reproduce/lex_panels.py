@@ -39,7 +39,7 @@ LIGHT_SIZE: dict[str, Any] = {**FULL_SIZE, "steps": 4000, "batch_size": 128}
 LIGHT_SHARE = 0.2  # of the rows under the selector's masks
 QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "batch_size": 64, "judge_steps": 300, "judges": JUDGES}
 QUICK_LAST = 0.33
-FEW_SEEDS = 2  # of all but the best lines
+FEW_SEEDS = 2  # of all but the lines over rates
 WIDTH, QUICK_WIDTH = 32, 8  # channels of the finest view of the U-Net
 BEST = "GMM"
 
@@ -90,7 +90,7 @@ def cells_at_one_rate(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
 
 
 def _seeds(label: str, seeds: int) -> range:
-    return range(seeds if label == "marginal" else min(seeds, FEW_SEEDS))
+    return range(seeds if label in ("marginal", ZERO) else min(seeds, FEW_SEEDS))
 
 
 def _full(panels: Panels, label: str, rate: float, seed: int) -> Cell:
