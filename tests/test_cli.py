@@ -57,6 +57,7 @@ def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
     for part in ("train", "test"):
         well("data", "sp_digits", "--rows", 60, "--part", part, "--out", tmp_path / f"{part}.npz")
     options = ["--epochs", 1, "--device", "cpu"]
+    options += ["--imputer", "MixtureMeans", "--continuity", 0.01]
     said = well("fit", tmp_path / "train.npz", "--patch", 2, "--keep", 3, *options, "--out", tmp_path / "images.lex")
     assert "hold: 60 rows, 32 features, 10 classes; keeps 3.0 a row" in said
     well("explain", tmp_path / "images.lex", tmp_path / "test.npz", "--out", tmp_path / "page.html")
@@ -126,7 +127,17 @@ def test_fit_says_what_it_did_and_is_the_library_s_fit(place, tmp_path):
 def test_options_of_fit_reach_the_explainer(place, tmp_path, monkeypatch):
     seen = {}
     monkeypatch.setattr(Explainer, "fit", lambda self, X, y, checkpoint: seen.update(self.get_params(), checkpoint=checkpoint) or 1 / 0)
-    words = {"method": "lex", "penalty": 0.5, "regime": "fixed", "epochs": 3, "batch-size": 7, "learning-rate": 0.5, "seed": 9}
+    words = {
+        "method": "lex",
+        "penalty": 0.5,
+        "regime": "fixed",
+        "epochs": 3,
+        "batch-size": 7,
+        "learning-rate": 0.5,
+        "seed": 9,
+        "imputer": "Gaussian",
+    }
+    words["continuity"] = 0.25
     options = [word for pair in words.items() for word in (f"--{pair[0]}", pair[1])]
     lexplain("fit", place / "train.csv", *options, "--device", "cpu", "--checkpoint", "here", "--out", tmp_path / "m.lex")
     assert {name.replace("-", "_"): value for name, value in words.items() if name != "seed"}.items() <= seen.items()

@@ -97,6 +97,12 @@ def fit(
     patch: Annotated[
         int | None, Option(min=1, help="Of images: the side of a patch in pixels. Default: the data set's own, else 1.")
     ] = None,
+    imputer: Annotated[
+        str | None, Option(help="What stands in for hidden values, such as GaussianMixture. Default: the method's own.")
+    ] = None,
+    continuity: Annotated[
+        float | None, Option(help="Of images: the price of each break in a mask, for connected ones, such as 0.01.")
+    ] = None,
     tolerance: Annotated[float | None, Option(help="With --keep auto: nats by which predictions may move.")] = None,
     tolerance_points: Annotated[float | None, Option(help="Instead: points of accuracy that a judge may lose.")] = None,
     budget: Annotated[str, Option(help="default, or thorough: three times the networks, and more rounds.")] = "default",
@@ -130,6 +136,7 @@ def fit(
     explainer = Explainer(method, keep=check.size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
+    explainer.set_params(imputer=imputer, continuity=continuity)
     explainer.set_params(features=rows.features if patch is None else Patches(check.patch_of(patch, rows.x)))
     began = perf_counter()
     try:
@@ -383,7 +390,9 @@ def _uses(names: Sequence[str], plain: Any, told: Any) -> None:
 
 def _number(cell: Any) -> Any:
     """A cell as it is shown: three digits, and nothing where there is no number."""
-    return "" if cell != cell else f"{cell:.3f}" if isinstance(cell, float) else cell
+    from .evaluation.statistics import decimals
+
+    return "" if cell != cell else decimals(cell, 3) if isinstance(cell, float) else cell
 
 
 def _table(head: Sequence[str], rows: Iterable[Iterable[Any]]) -> None:

@@ -16,7 +16,7 @@ from torch import nn
 from lexplain.explainers import Explainer
 from lexplain.explainers.prediction import prediction_of
 from lexplain.features import Columns, Groups
-from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
+from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import Coins
 from lexplain.methods import METHODS, realx
 from lexplain.predictors import BlackBox, Frozen, Outputs, Trained, mlp
@@ -390,6 +390,21 @@ def test_an_imputer_class_is_fitted_to_the_encoded_rows():
 def test_an_imputer_class_that_learns_nothing_is_built():
     explainer = quick("lex", imputer=Constant).fit(X, LABELS)
     assert isinstance(explainer.method_.imputer, Constant)
+
+
+def test_an_imputer_is_known_by_its_name():
+    by_name, by_class = (quick("lex", imputer=given).fit(X, LABELS) for given in ("GaussianMixture", GaussianMixture))
+    assert by_name.imputer == "GaussianMixture", "what was passed in stays"
+    assert type(by_name.method_.imputer) is GaussianMixture
+    assert torch.equal(by_name.explain(X).scores, by_class.explain(X).scores)
+
+
+def test_a_wrong_name_of_an_imputer_is_refused_before_the_model_is_asked():
+    def model(rows):
+        pytest.fail("asked")
+
+    with pytest.raises(ValueError, match="'gmm' is no imputer; choose one of: Constant, Gaussian, GaussianMixture"):
+        quick("lex", imputer="gmm").fit(X, model=model)
 
 
 def test_an_imputer_is_used_as_it_is():

@@ -95,7 +95,7 @@ def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]
     estimate = bootstrap(values, level=2 * LEVEL - 1)  # two one-sided tests at 5 %
     error = float(values.std() / sqrt(max(1, len(values))))
     p_value = 0.5 * (1 - erf((estimate.mean - margin) / (error * sqrt(2)))) if error > 0 else float(estimate.mean <= margin)
-    shown = f"{estimate.mean:.3f} nats [{estimate.low:.3f}, {estimate.high:.3f}]"
+    shown = estimate.told("nats")
     if estimate.low > margin:
         why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, above the margin of {margin:g}"
         return estimate, Verdict("encodes", True, why, p_value)

@@ -24,7 +24,17 @@ class Estimate:
     level: float = 0.95
 
     def __str__(self) -> str:
-        return f"{self.mean:.3f} [{self.low:.3f}, {self.high:.3f}]"
+        return self.told()
+
+    def told(self, unit: str = "") -> str:
+        """The mean, its unit and the interval, in three digits."""
+        mean, low, high = (decimals(value, 3) for value in (self.mean, self.low, self.high))
+        return f"{mean}{unit and ' '}{unit} [{low}, {high}]"
+
+
+def decimals(value: float, digits: int) -> str:
+    """A number with so many decimals; what rounds to nothing has no sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
 def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:

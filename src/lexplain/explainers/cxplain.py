@@ -15,7 +15,8 @@ from ..imputers import Constant
 from ..objectives import cross_entropy
 from ..selectors import MLP
 from .baseline import Baseline, Rows
-from .learning import fitted_imputer, learn, split
+from .imputing import fitted_imputer
+from .learning import learn, split
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
 
@@ -26,7 +27,7 @@ class CXPlain(Baseline):
     The error is that on labels where `fit` has them (`fit(X, y, model=...)`, as in the paper), else that on the model's own answer.
 
     Args:
-        imputer: an imputer of encoded rows, or an imputer class: what a hidden feature becomes; None: its mean.
+        imputer: an imputer of encoded rows, an imputer class or its name: what a hidden feature becomes; None: its mean.
         members: networks, each of which learns from rows resampled with replacement.
         steps: optimiser steps.
         keep: see `Baseline`, as are the others.

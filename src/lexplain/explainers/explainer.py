@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import inspect
 import time
 import warnings
 from collections.abc import Callable
@@ -35,6 +34,7 @@ from ..predictors import Remembering, Target, from_labels, from_model, frozen_pr
 from ..training import Checkpoint, Settings, fabric_of, fit, rise_for
 from .card import own_card
 from .evidence import Evidence, FitWarning, findings
+from .imputing import fitted_imputer, known_imputer
 from .path import choose, path_judge, walk
 from .prediction import prediction_of
 
@@ -58,7 +58,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         features: what can be on or off, such as `Groups(...)` or `Patches(4)`; None: each column, or each pixel (patches if they are many).
         selector: a network of scores (b, d); None: the method's own.
         predictor: a network that predicts from masked rows; None: the method's own.
-        imputer: an imputer of encoded rows, or an imputer class, which is fitted to them; None: the method's own.
+        imputer: an imputer of encoded rows, or an imputer class or its name ("GaussianMixture"), which is fitted to them; None: the
+            method's own.
         regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
             with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
         epochs: passes over the rows; None: about 3,000 optimiser steps, for the default method more where a table has over 32 features or
@@ -152,6 +153,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.keep_or_penalty(keep, self.penalty, features.count)
         check.tolerances(keep, self.tolerance, self.tolerance_points, recipe is METHODS[DEFAULT] or isinstance(recipe, Method))
         check.one_of(self.budget, BUDGETS, "budget")
+        known_imputer(self.imputer)
         check.enough_rows(len(rows))
         if regime in ("free", "fixed"):
             check.same_length(rows, check.target_values(y))
@@ -257,11 +259,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         predictor = copy.deepcopy(self.predictor)
         if ask is not None and (regime == "self" or regime == "fixed"):
             predictor = frozen_predictor(ask, target, features)
-        imputer: Any = copy.deepcopy(self.imputer)
-        if imputer is None and recipe in FILLED_FROM_ROWS:
-            imputer = Marginal
-        if inspect.isclass(imputer):
-            imputer = getattr(imputer, "fit", lambda _: imputer())(encoded)
+        wanted = Marginal if self.imputer is None and recipe in FILLED_FROM_ROWS else self.imputer
+        imputer = None if wanted is None else fitted_imputer(wanted, encoded)
         method = recipe(
             features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._told(recipe)
         )

@@ -14,7 +14,8 @@ from ..masks import ShapleyKernel, UniformRate
 from ..selectors import MLP
 from ..training import train_evaluator
 from .baseline import Baseline, Rows
-from .learning import fitted_imputer, learn, split
+from .imputing import fitted_imputer
+from .learning import learn, split
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
 
@@ -25,8 +26,8 @@ class FastSHAP(Baseline):
     Values always add up to the answer to the full row less the answer to nothing (additive efficient normalisation).
 
     Args:
-        imputer: an imputer of encoded rows, or an imputer class: a subset is worth what the model says of filled rows. None: what a
-            surrogate says that has learned the model's answers from rows with features missing, as in the paper.
+        imputer: an imputer of encoded rows, an imputer class or its name: a subset is worth what the model says of filled rows. None:
+            what a surrogate says that has learned the model's answers from rows with features missing, as in the paper.
         network: encoded rows (b, ...) to (b, features x classes) numbers; None: dense layers. It is copied.
         steps: optimiser steps, of the surrogate too.
         masks: subsets a row and step; each comes with its complement.

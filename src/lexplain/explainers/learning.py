@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import inspect
 from collections.abc import Callable
 from math import ceil
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -50,12 +47,3 @@ def learn(
     told = Settings(epochs=epochs, batch_size=batch, rise=rise_for(train.x.shape[1:]), max_rows=max_rows, seed=seed)
     fit(network, [phase], train, validation, told)
     network.eval().requires_grad_(False)
-
-
-def fitted_imputer(imputer: Any, x: Tensor) -> nn.Module:
-    """A copy of an imputer, or one of a class, fitted to encoded rows (n, ...)."""
-    given: Any = imputer
-    if inspect.isclass(imputer):
-        given = given.fit(x) if hasattr(given, "fit") else given()
-    made: nn.Module = copy.deepcopy(given)
-    return made

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .. import __version__
+from ..evaluation.statistics import decimals
 from .cells import Cell, machine
 
 DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel",)}  # else 1
@@ -26,7 +27,7 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
 
 def _text(name: str, mean: float, spread: float) -> str:
     digits = next((count for count, names in DIGITS.items() if name in names), 1)
-    return f"{round(mean, digits) + 0.0:.{digits}f}" + ("" if pd.isna(spread) else f" ({spread:.{digits}f})")
+    return decimals(mean, digits) + ("" if pd.isna(spread) else f" ({decimals(spread, digits)})")
 
 
 def markdown(table: pd.DataFrame) -> str:

@@ -1,0 +1,27 @@
+"""An imputer as users give it: fitted already, a class, or the name of one of ours."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+from torch import Tensor, nn
+
+from .. import check, imputers
+
+IMPUTERS = [name for name in imputers.__all__ if inspect.isclass(getattr(imputers, name))]
+
+
+def known_imputer(imputer: Any) -> Any:
+    """One of our classes for its name; anything else as it is."""
+    return getattr(imputers, check.one_of(imputer, IMPUTERS, "imputer")) if isinstance(imputer, str) else imputer
+
+
+def fitted_imputer(imputer: Any, x: Tensor) -> nn.Module:
+    """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...)."""
+    given = known_imputer(imputer)
+    if inspect.isclass(given):
+        given = given.fit(x) if hasattr(given, "fit") else given()
+    made: nn.Module = copy.deepcopy(given)
+    return made
