@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lexplain.masks import Bernoulli, Coins, ConcreteMax, ShapleyKernel, TopK, UniformRate, top_k_mask
+from lexplain.masks.noise import gumbel
 
 ROWS, COUNT, K = 4, 6, 2
 MASKS = {
@@ -89,7 +90,7 @@ def test_soft_masks_lie_between_off_and_on_where_fewer_than_k_are_valid(name):
 def test_padding_is_never_selected(name):
     logits = torch.randn(ROWS, COUNT).masked_fill(~SOME, 30.0)  # padding that would win
     p = built(name, logits, SOME)
-    for how, mask in {**hard_draws(p, (200,)), **soft_draws(p, (200,)), "mean": p.mean, "mode": p.mode}.items():
+    for how, mask in {**hard_draws(p, (200,)), **soft_draws(p, (200,)), "mean": p.mean, "mode": p.mode, "scores": p.scores}.items():
         assert not mask[..., ~SOME].any(), how
     if hasattr(p, "antithetic"):
         assert not p.antithetic((50,))[2][..., ~SOME].any()
@@ -104,6 +105,7 @@ def test_padding_changes_nothing_for_the_rest(name):
     valid[:, COUNT:] = False
     plain, more = built(name, logits), built(name, padded, valid)
     assert torch.allclose(plain.mean, more.mean[:, :COUNT])
+    assert torch.allclose(plain.scores, more.scores[:, :COUNT])
     assert torch.equal(plain.mode, more.mode[:, :COUNT])
     if hasattr(plain, "log_prob"):
         mask = plain.sample((20,))
@@ -213,6 +215,36 @@ def test_fixed_masks_have_their_shape_and_respect_padding(name, shape):
     could = SOME.clone()
     could[3] &= "shapley" not in name  # one player has no proper subset but the empty one
     assert torch.equal(many.any(0), could)
+
+
+@pytest.mark.parametrize("spread", [0.1, 5.0])
+@pytest.mark.parametrize("count", [5, 100])  # short rows and long ones go different ways
+@pytest.mark.parametrize("k", [1, 3, 5])
+@pytest.mark.parametrize("name", MASKS)
+def test_scores_are_above_one_half_where_a_feature_is_kept_and_ordered_as_the_logits(name, k, count, spread):
+    family = MASKS[name].func if isinstance(MASKS[name], partial) else MASKS[name]
+    logits = spread * torch.randn(20, count)
+    p = family(logits, k=k)
+    assert (p.scores[p.mode] > 0.5).all()
+    assert (p.scores[~p.mode] < 0.5).all()
+    assert ((p.scores >= 0) & (p.scores <= 1)).all()
+    order = logits.argsort(dim=-1)
+    assert (p.scores.gather(-1, order).diff(dim=-1) >= 0).all()
+
+
+@pytest.mark.parametrize("kind", [TopK, ConcreteMax])
+def test_scores_are_the_chance_to_come_before_a_feature_at_the_edge(kind):
+    logits = torch.tensor([[2.0, 0.0, -1.0, 1.0, -3.0]])  # three are kept: the edge lies at -0.5
+    edge = torch.cat([logits, torch.tensor([[-0.5]])], 1)
+    first = (edge + gumbel(edge, (200_000,)))[:, 0]
+    share = (first[:, :5] > first[:, 5:]).float().mean(0)
+    assert torch.allclose(kind(logits, 3).scores[0], share, atol=0.006)
+
+
+@pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
+def test_scores_keep_their_order_where_nothing_is_left_out(kind):
+    scores = kind(torch.tensor([[3.0, 1.0, 2.0]]), k=3).scores
+    assert torch.allclose(scores, torch.tensor([[3.0, 1.0, 2.0]]).sigmoid())  # a level of 0, one below the lowest
 
 
 @pytest.mark.parametrize("count", [5, 500])  # short rows and long ones go different ways

@@ -237,7 +237,7 @@ def test_the_prior_of_meed_leads_in_training_alone_and_less_and_less():
     assert distances[0] > distances[1] > distances[2] > 0
     method.selector.eval()
     assert torch.allclose(method.distribution(trial).logits.softmax(-1), own, atol=1e-6)
-    assert torch.allclose(method.explain(trial.x, trial.context)[0], method.distribution(trial).mean, atol=1e-6)
+    assert torch.allclose(method.explain(trial.x, trial.context)[0], method.distribution(trial).scores, atol=1e-6)
 
 
 def test_the_prior_of_meed_is_gradient_times_input():

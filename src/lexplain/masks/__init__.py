@@ -2,7 +2,8 @@
 
 `sample(shape)` hard masks (bool) · `relaxed(shape)` soft ones with gradients · `paired(shape)` both of one noise ·
 `draw(shape)` hard ones with a log-probability for the score function · `coupled(shape)` what REBAR needs ·
-`mean` importance of each feature · `mode` the mask to show.
+`mean` chance of each feature to be on (of `TopK`, roughly) · `mode` the mask to show ·
+`scores` importance of each feature: above one half where `mode` is on.
 
 To add one: a file with one class, and a line here.
 """

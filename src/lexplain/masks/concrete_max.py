@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import torch
 from torch import Tensor
 
 from .noise import gumbel
-from .top_k import OFF, chance_of_a_win, top_k_mask
+from .top_k import OFF, chance_of_a_win, top_k_and_level
 
 
 class ConcreteMax:
@@ -41,7 +43,16 @@ class ConcreteMax:
         """Probability (b, d) of winning at least one of the k draws."""
         return self._on_valid(chance_of_a_win(self.logits, self.k))
 
+    @cached_property
+    def _kept(self) -> tuple[Tensor, Tensor]:
+        return top_k_and_level(self.logits, self.k, self.valid)
+
     @property
     def mode(self) -> Tensor:
         """The k features of highest weight."""
-        return top_k_mask(self.logits, self.k, self.valid)
+        return self._kept[0]
+
+    @property
+    def scores(self) -> Tensor:
+        """Chance (b, d) of winning a draw against a feature at the edge of what `mode` keeps: above one half is kept."""
+        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import permutations
 from math import factorial
 
@@ -20,20 +21,33 @@ BISECTIONS = 32  # of the level between k scores and the rest: the last bit of f
 
 def top_k_mask(scores: Tensor, k: int, valid: Tensor | None = None) -> Tensor:
     """Mark exactly the k highest scores (ties by position), or all valid ones where there are fewer."""
+    return top_k_and_level(scores, k, valid)[0]
+
+
+def top_k_and_level(scores: Tensor, k: int, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The mask of the k highest scores, and the level (..., 1) between the last that is kept and the first that is not."""
+    shown = scores if valid is None else scores.masked_fill(~valid, float("-inf"))
+    best, level = _best(shown, min(k, scores.shape[-1]))
+    mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, best, True)
     if valid is not None:
-        scores = scores.masked_fill(~valid, float("-inf"))
-    mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, _best(scores, min(k, scores.shape[-1])), True)
-    return mask if valid is None else mask & valid
+        mask = mask & valid
+    if valid is not None or k >= scores.shape[-1]:  # where nothing is left out, the level lies below all
+        below = scores.masked_fill(~mask, float("inf")).amin(-1, keepdim=True) - 1
+        level = torch.where(level.isfinite(), level, below)
+    return mask, level
 
 
-def _best(scores: Tensor, k: int) -> Tensor:
-    """Where (..., k) the highest scores are, ties by position."""
+def _best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Where (..., k) the highest scores are, ties by position, and the middle (..., 1) between the last of them and the next, if any."""
     # On a CPU the best of a long row are found several times faster than all are sorted; a GPU would have to wait for the look at ties.
     if scores.device.type == "cpu" and k < scores.shape[-1] and scores.shape[-1] >= SHORT:
         best = scores.topk(k + 1, dim=-1)
         if bool((best.values[..., k - 1] > best.values[..., k]).all()):  # else position decides, which topk does not promise
-            return best.indices[..., :k]
-    return scores.argsort(dim=-1, descending=True, stable=True)[..., :k]
+            return best.indices[..., :k], best.values[..., k - 1 :].mean(-1, keepdim=True)
+    values, order = scores.sort(dim=-1, descending=True, stable=True)
+    if k == scores.shape[-1]:
+        return order, torch.full_like(values[..., :1], float("-inf"))
+    return order[..., :k], values[..., k - 1 : k + 1].mean(-1, keepdim=True)
 
 
 def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
@@ -197,10 +211,19 @@ class TopK:
 
     @property
     def mean(self) -> Tensor:
-        """Chance (b, d) of being among k independent draws: close to the chance of being kept, and cheap."""
+        """Chance (b, d) of being among k independent draws: less than that of being kept, the more so the fewer weigh much; cheap."""
         return self._on_valid(chance_of_a_win(self.logits, self.k))
+
+    @cached_property
+    def _kept(self) -> tuple[Tensor, Tensor]:
+        return top_k_and_level(self.logits, self.k, self.valid)
 
     @property
     def mode(self) -> Tensor:
         """The k features of highest weight."""
-        return top_k_mask(self.logits, self.k, self.valid)
+        return self._kept[0]
+
+    @property
+    def scores(self) -> Tensor:
+        """Chance (b, d) of coming before a feature at the edge of what `mode` keeps: above one half is kept."""
+        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))

@@ -241,6 +241,9 @@ class Method(nn.Module):
     def refuse_misfit(self, trial: Trial) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
         check.logits_fit(self.selector.logits(trial.x, trial.context), (len(trial), self.features.count))
+        with check.eaten("predictor", trial.x):
+            predicted = self.predictor(trial.x, torch.ones_like(trial.x, dtype=torch.bool))
+        check.prediction_fits(predicted, len(trial), self.predictor.outputs)
         p = self.distribution(trial)
         check.estimator_fits(self.estimator, p, self.predictor)
         check.logits_fit(p.logits, (len(trial), self.features.count))
@@ -262,7 +265,7 @@ class Method(nn.Module):
             p = family(scores_on_cpu(self.selector, x, context), None if valid is None else valid.cpu())
         else:
             p = self.selector(x, context, valid)
-        scores, mask = p.mean, p.mode
+        scores, mask = p.scores, p.mode
         return (scores.cpu(), mask.cpu()) if to_cpu else (scores, mask)
 
     @torch.no_grad()

@@ -16,7 +16,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from lexplain.core import Explanation
-from lexplain.methods import DEFAULT, METHODS
+from lexplain.methods import METHODS
 
 from .canvas import BLUE, INK, MUTED, ORANGE, RULE, TEXT
 from .paint import FADED, HIDDEN, TINT
@@ -46,9 +46,8 @@ def outline(ax: Axes, region: np.ndarray, *, at: tuple[int, int] = (0, 0), colou
 
 
 def score_word(explanation: Explanation) -> str:
-    """What a score is: selections by the papers' methods are probabilities, and others say no more than that higher is more."""
-    selected = explanation.method in METHODS and explanation.method != DEFAULT and not explanation.additive
-    word = "probability of being kept" if selected else "score"
+    """What a score is: those of our methods tell what is kept, and others say no more than that higher is more."""
+    word = "score, above ½ is kept" if explanation.method in METHODS and not explanation.additive else "score"
     return f"{word}, mean of the channels" if explanation.features.each_channel else word
 
 
