@@ -1,5 +1,6 @@
-"""The examples run, at tiny size."""
+"""The examples run, at tiny size, and so does what the README shows."""
 
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -23,14 +24,25 @@ def test_every_example_is_run():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(ARGUMENTS)
 
 
-@pytest.mark.parametrize("name", ARGUMENTS)
-def test_an_example_runs(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 50)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 50)
-    monkeypatch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 50)
+@pytest.fixture(autouse=True)
+def short_trainings(tmp_path, monkeypatch):
+    for place in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "evaluation.retrained.RETRAINING_STEPS"):
+        monkeypatch.setattr(f"lexplain.{place}", 50)
     monkeypatch.setattr("lexplain.comparison.scene.NETWORK_STEPS", 50)
-    monkeypatch.setattr(sys, "argv", [name, *ARGUMENTS[name]])
+    monkeypatch.setattr("lexplain.explainers.explainer.STEPS", 10)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("block", range(2), ids=["twenty lines", "images"])
+def test_what_the_readme_shows_runs(block):
+    blocks = re.findall(r"```python\n(.*?)```", (EXAMPLES.parent / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 2
+    exec("import lexplain as lx\n" + blocks[block], {})  # it is ours
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_example_runs(name, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", [name, *ARGUMENTS[name]])
     runpy.run_path(str(EXAMPLES / name), run_name="__main__")
     printed = capsys.readouterr().out
     assert WORDS[name] in printed

@@ -8,7 +8,8 @@ import json
 import math
 import os
 import pickle
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -186,7 +187,7 @@ def finite_numbers(X: Any) -> np.ndarray:
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)
     if hasattr(X, "toarray"):
         raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
-    raw = np.asarray(X)
+    raw = as_array(X)
     if np.iscomplexobj(raw):
         raise ValueError("Complex data not supported: numbers must be real")
     try:
@@ -218,7 +219,7 @@ def finite_numbers(X: Any) -> np.ndarray:
 
 def same_columns(given: Any, count: int, names: Sequence[str] | None) -> None:
     """Refuse rows whose columns are not those of the fit."""
-    shape = given.shape if isinstance(given, pd.DataFrame) else np.asarray(given).shape  # np.shape refuses some that can become arrays
+    shape = given.shape if isinstance(given, pd.DataFrame) else as_array(given).shape  # np.shape refuses some that can become arrays
     if len(shape) == 2 and shape[1] != count:
         raise ValueError(f"X has {shape[1]} features, but Explainer is expecting {count} features as input; pass the columns of the fit")
     if names is not None and isinstance(given, pd.DataFrame):
@@ -374,6 +375,20 @@ def logits_fit(logits: Tensor, shape: tuple[int, int]) -> None:
             f"the selector network returned shape {tuple(logits.shape)} for {shape[0]} rows, "
             f"but one score for each of {shape[1]} features is needed: {shape}"
         )
+
+
+@contextmanager
+def eaten(part: str, x: Tensor) -> Iterator[None]:
+    """Say which network could not read rows, and of what shape they were."""
+    try:
+        yield
+    except RuntimeError as failed:
+        raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {str(failed).splitlines()[0]}") from failed
+
+
+def prediction_fits(predicted: Any, rows: int, outputs: Any) -> None:
+    """Refuse a predictor network whose output does not fit the target."""
+    network_output(predicted.mean if outputs.real else predicted.logits, rows, outputs.count, outputs.real)
 
 
 def hard_mask(mask: Tensor) -> Tensor:
@@ -704,12 +719,13 @@ def writes_numbers(frame: pd.DataFrame, name: str) -> np.ndarray:
     return frame.to_numpy()
 
 
-def data_file_there(path: Path, origin: str) -> Path:
+def data_file_there(path: Path, origin: str, prepared: bool) -> Path:
     """Refuse a data set whose file has not been put into the cache, and say where it goes and where it comes from."""
     if not path.is_file():
+        way = f"it was prepared from {origin}, and is not published itself: put a copy of it there" if prepared else ""
+        way = way or f"get {path.name} from {origin} and put it there"
         raise FileNotFoundError(
-            f"no file at {path}, nor at {path}.gz; get {path.name} from {origin} and put it there, "
-            "or set LEXPLAIN_DATA to the folder that your data sets lie in"
+            f"no file at {path}, nor at {path}.gz; {way}, or set LEXPLAIN_DATA to the folder that your data sets lie in"
         )
     return path
 
@@ -997,9 +1013,11 @@ def kept_features(keep: Any, count: int) -> int:
     return int(keep)
 
 
-def truth_of(truth: Any, rows: int, count: int) -> Tensor:
-    """Return the truth (rows, features) of the rows explained; refuse that of others."""
+def truth_of(truth: Any, rows: int, count: int, *, features: Any = None) -> Tensor:
+    """Return the truth (rows, features) of the rows explained, of pixels that of their patches; refuse that of others."""
     known = torch.as_tensor(np.asarray(truth)).bool()
+    if getattr(features, "images", False) and known.shape != (rows, count) and len(known) == rows:
+        known = features.carried(known.flatten(1))
     if known.shape != (rows, count):
         raise ValueError(
             f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
@@ -1145,17 +1163,28 @@ def eats_images(name: str, refused: bool) -> None:
 # ---- images ----
 
 LAYOUTS = ("NCHW", "NHWC", "NHW")
+SLACK = 0.5  # how far brighter or darker images may be than [0, 1] and still be of these units
 CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
+
+
+def as_array(X: Any) -> np.ndarray:
+    """Rows as an array, whatever device a tensor of them lies on and whether it carries gradients or not."""
+    return np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
 
 
 def images(X: Any) -> np.ndarray:
     """Return images as an array of numbers; refuse other shapes, text, NaN and infinity."""
+    return images_and_span(X)[0]
+
+
+def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
+    """Return images as an array of numbers, with the least and the greatest of them; refuse other shapes, text, NaN and infinity."""
     if isinstance(X, pd.DataFrame):
         raise TypeError(
             "X is a DataFrame, but an array of images is needed: (n, channels, rows, columns), (n, rows, columns, channels) or "
             "(n, rows, columns); use X.to_numpy().reshape(...), or leave features out to explain columns"
         )
-    values = np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
+    values = as_array(X)
     if values.dtype.kind not in "biuf":
         raise ValueError(f"images hold {values.dtype}, but numbers are needed")
     if values.ndim not in (3, 4) or 0 in values.shape:
@@ -1163,9 +1192,16 @@ def images(X: Any) -> np.ndarray:
             f"X has shape {values.shape}, but images are (n, channels, rows, columns), (n, rows, columns, channels) or (n, rows, columns), "
             "none of them 0; one image is X[None]"
         )
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
+    span = float(values.min()), float(values.max())
+    if not np.isfinite(span).all():  # both are NaN where any value is
         raise ValueError("Input X contains NaN or infinity; fill what is missing first")
-    return values
+    return values, span
+
+
+def large_enough(shape: Sequence[int], side: int) -> None:
+    """Refuse images that a deep network would halve to nothing."""
+    if min(shape[-2:]) < side:
+        raise ValueError(f"images of {shape[-2]} x {shape[-1]} pixels are too small for a DenseNet, which needs {side} x {side}; use `cnn`")
 
 
 def image_layout(shape: Sequence[int], layout: str | None) -> str:
@@ -1215,6 +1251,20 @@ def same_images(given: Sequence[int], shape: Sequence[int], layout: str | None) 
         raise ValueError(
             f"X has shape {tuple(given)}, but the fit was of images (n, {', '.join(map(str, needed))}), {layout}; pass such images"
         )
+
+
+def same_units(given: np.dtype[Any], span: tuple[float, float], dtype: np.dtype[Any], beyond_one: bool | None) -> None:
+    """Refuse images in other units than those of the fit: bytes and numbers in [0, 1] are of the same units, all else must be alike."""
+    whole, was_whole = given.kind == "u", dtype.kind == "u"
+    if whole and beyond_one:
+        raise ValueError(f"images are {given}, but the fit was of {dtype} beyond [0, 1]; pass that type, in the same units")
+    if whole or beyond_one or beyond_one is None or (span[0] >= -SLACK and span[1] <= 1 + SLACK):
+        return
+    told = f"{dtype}" if was_whole else f"{dtype} in [0, 1]"
+    raise ValueError(
+        f"images are {given} from {span[0]:g} to {span[1]:g}, but the fit was of {told}; "
+        f"pass {'that type, or ' if was_whole else ''}numbers in [0, 1]: divide bytes by 255"
+    )
 
 
 def not_fetched(path: Path, address: str, failed: Exception) -> FileNotFoundError:
@@ -1398,7 +1448,7 @@ def network_output(output: Any, rows: int, count: int, real: bool) -> None:
     shape = tuple(output.shape)
     fits = shape in ((rows,), (rows, 1)) if real else shape == (rows, count)
     if not fits:
-        needed = f"({rows},) or ({rows}, 1), one value a row" if real else f"({rows}, {count}), one logit a class"
+        needed = f"({rows},) or ({rows}, 1), one value a row" if real else f"({rows}, {count}), one logit a class (two for two classes),"
         raise ValueError(f"the network returned shape {shape} for {rows} rows, but {needed} is needed")
 
 

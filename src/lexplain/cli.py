@@ -95,7 +95,11 @@ def fit(
     ] = None,
     penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
     patch: Annotated[
-        int | None, Option(min=1, help="Of images: the side of a patch in pixels. Default: the data set's own, else 1.")
+        int | None,
+        Option(
+            min=1,
+            help="Of images: the side of a patch in pixels. Default: the data set's own, else 1 up to 64 pixels.",
+        ),
     ] = None,
     imputer: Annotated[
         str | None, Option(help="What stands in for hidden values, such as GaussianMixture. Default: the method's own.")
@@ -224,14 +228,13 @@ def audit(
         learned = () if ours is None else (ours.explain(seen.x),)
         others = (seen.x, check.in_classes(seen.y, classes, train or data), *learned)
     judged = read_scores(explanation) if ours is None else ours.explain(rows.x)
-    features = None if rows.truth is None else rows.truth.shape[1]
     card = judge(
         judged,
         rows.x,
         check.in_classes(rows.y, classes, data),
         train=others,
         explainer=ours,
-        truth=rows.truth if ours is None or ours.features_.count == features else None,  # patches of another size have no truth
+        truth=rows.truth,
         control_flow=rows.control_flow,
         keep=keep,
         measures=measure,

@@ -22,6 +22,9 @@ def cache(tmp_path, monkeypatch):
 def test_the_folder_is_the_variable_s_else_the_user_s_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("LEXPLAIN_DATA", str(tmp_path))
     assert folder() == tmp_path
+    monkeypatch.setenv("LEXPLAIN_DATA", "~/data")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert folder() == tmp_path / "data"
     for unset in (lambda: monkeypatch.setenv("LEXPLAIN_DATA", ""), lambda: monkeypatch.delenv("LEXPLAIN_DATA")):
         unset()
         assert folder().name == "lexplain"

@@ -66,6 +66,7 @@ def test_a_box_ends_with_the_image():
 def test_the_factors_reach_the_truth(made_images):
     paper, code = DATASETS["faces"](), DATASETS["faces"](box_height=1.0, box_width=1.8)
     assert np.array_equal(paper.train.x, code.train.x)
+    assert np.array_equal(load_data("faces", box_height=1.0, box_width=1.8).train.truth, code.train.truth)
     assert paper.train.truth.sum(1).max() == 32  # 16 x 32 pixels
     assert code.train.truth.sum(1).max() == 28  # 28.8 x 16 pixels
     assert np.array_equal(paper.train.truth, load_data("faces").train.truth)

@@ -10,7 +10,9 @@ import torch
 import lexplain as lx
 from lexplain.core import Explanation
 from lexplain.evaluation import judge
+from lexplain.evaluation.audit import _truth_lines
 from lexplain.evaluation.given import OneClass, other_rows, target_of
+from lexplain.features import Patches
 
 ROWS = 600
 GENERATOR = np.random.default_rng(0)
@@ -239,3 +241,15 @@ def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatc
     assert max(sizes) > half
     assert few["Infidelity"].mean == pytest.approx(many["Infidelity"].mean)
     assert few.tradeoff["eacc"].tolist() == many.tradeoff["eacc"].tolist()
+
+
+def test_the_truth_of_pixels_judges_patches():
+    images = np.zeros((2, 4, 4))
+    features = Patches(2).fit(images)
+    mask = torch.tensor([[1, 0, 0, 0], [0, 0, 1, 1]]).bool()
+    explanation = Explanation(mask.float(), mask, features.names, images, "hold", features)
+    left = np.zeros((2, 4, 4), dtype=bool)
+    left[:, :, :2] = True  # patches 0 and 2
+    found = {line.label: line.estimate.mean for line in _truth_lines(explanation, left, None)}
+    assert found["TPR"] == pytest.approx((1 / 2 + 1 / 2) / 2)
+    assert found["FDR"] == pytest.approx((0 + 1 / 2) / 2)

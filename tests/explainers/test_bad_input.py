@@ -264,6 +264,18 @@ def test_a_selector_of_another_width():
         Explainer(selector=MLP((4,), 3)).fit(X, Y)
 
 
+@pytest.mark.parametrize("width", [1, 3])  # one logit would be sure of the one class it knows
+def test_a_predictor_of_another_width(width):
+    network = nn.Sequential(nn.Linear(4, width))
+    with refused(ValueError, f"the network returned shape (4, {width})", "(4, 2), one logit a class"):
+        Explainer(predictor=network, epochs=1).fit(X, Y)
+
+
+def test_a_predictor_that_cannot_read_the_rows():
+    with refused(ValueError, "the predictor cannot read rows of shape (4, 4): mat1 and mat2"):
+        Explainer(predictor=nn.Linear(7, 2), epochs=1).fit(X, Y)
+
+
 # ---- models ----
 
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from lexplain.explainers import Explainer
 from lexplain.explainers.prediction import prediction_of
-from lexplain.features import Columns, Groups
+from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import Coins
 from lexplain.methods import METHODS, realx
@@ -405,6 +405,18 @@ def test_a_wrong_name_of_an_imputer_is_refused_before_the_model_is_asked():
 
     with pytest.raises(ValueError, match="'gmm' is no imputer; choose one of: Constant, Gaussian, GaussianMixture"):
         quick("lex", imputer="gmm").fit(X, model=model)
+
+
+def test_a_tensor_that_carries_gradients_is_explained():
+    explainer = quick("lex").fit(X, LABELS)
+    carrying = torch.as_tensor(X, dtype=torch.float64).requires_grad_()
+    assert torch.equal(explainer.explain(carrying).mask, explainer.explain(X).mask)
+
+
+def test_connected_masks_of_channels_are_learned():
+    images = np.random.default_rng(0).random((60, 3, 8, 8)).astype(np.float32)
+    explainer = Explainer("hold", keep=3, features=Patches(4, each_channel=True), continuity=0.01, epochs=1).fit(images, np.arange(60) % 2)
+    assert explainer.explain(images).mask.sum(1).tolist() == [3] * 60
 
 
 def test_an_imputer_is_used_as_it_is():

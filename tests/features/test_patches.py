@@ -108,3 +108,68 @@ def test_large_numbers_are_no_infinity():
 def test_a_frame_is_no_image():
     with pytest.raises(TypeError, match="is a DataFrame"):
         Patches().fit(pd.DataFrame({"a": [1.0]}))
+
+
+# ---- the truth of pixels ----
+
+
+def test_the_truth_of_pixels_is_carried_to_patches_of_which_half_is_true():
+    features = Patches(2).fit(np.zeros((1, 4, 4)))
+    pixels = torch.tensor([[1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]).bool().reshape(1, 16)
+    assert features.carried(pixels).tolist() == [[True, False, False, True]]  # 2, 1, 0 and 4 of 4 pixels
+
+
+def test_the_truth_of_other_patches_is_carried_too_and_edges_count_the_pixels_they_have():
+    images = np.zeros((1, 7, 7))
+    corner = torch.zeros(1, 9).bool()
+    corner[0, 8] = True  # of patches of 3 x 3 pixels: the one pixel in the corner
+    assert Patches(2).fit(images).carried(corner).reshape(4, 4).nonzero().tolist() == [[3, 3]]  # a patch of one pixel, too
+    assert Patches(1).fit(images).carried(corner).reshape(7, 7).nonzero().tolist() == [[6, 6]]
+    assert not Patches(7).fit(images).carried(corner).any()
+
+
+def test_every_channel_has_the_truth_of_its_pixels():
+    features = Patches(2, layout="NCHW", each_channel=True).fit(np.zeros((1, 3, 4, 4)))
+    pixels = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]).bool().reshape(1, 16)
+    assert features.carried(pixels).tolist() == [[True, False, False, False] * 3]
+
+
+def test_what_is_no_truth_of_squares_is_left_for_others_to_refuse():
+    features = Patches(2).fit(np.zeros((1, 4, 4)))
+    assert features.carried(torch.ones(2, 7).bool()).shape == (2, 7)
+    twice = Patches(2).fit(np.zeros((1, 5, 5)))
+    assert twice.carried(torch.ones(2, 4).bool()).shape == (2, 4)  # of squares of 3 x 3 pixels, or of 4 x 4
+
+
+# ---- units ----
+
+BYTES = np.random.default_rng(0).integers(0, 256, (6, 4, 4)).astype(np.uint8)
+UNIT, WIDE = BYTES.astype(np.float32) / 255, BYTES.astype(np.float32)
+
+
+@pytest.mark.parametrize(("fitted", "given"), [(BYTES, UNIT), (UNIT, BYTES), (BYTES, BYTES), (UNIT, UNIT.astype(np.float64)), (WIDE, WIDE)])
+def test_the_same_images_are_encoded_alike_in_units_that_can_be_told(fitted, given):
+    features = Patches().fit(fitted)
+    assert torch.allclose(features.encode(given), features.encode(fitted), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "given", "told"),
+    [
+        (BYTES, WIDE, r"float32 from 0 to 255, but the fit was of uint8; pass that type, or numbers in \[0, 1\]"),
+        (BYTES, BYTES.astype(int), "int64 from 0 to 255"),
+        (UNIT, WIDE, r"float32 from 0 to 255, but the fit was of float32 in \[0, 1\]; pass numbers in \[0, 1\]: divide bytes by 255"),
+        (WIDE, BYTES, r"uint8, but the fit was of float32 beyond \[0, 1\]"),
+        (UNIT * 4 - 2, BYTES, "uint8, but the fit was of float32 beyond"),
+    ],
+)
+def test_images_in_other_units_are_refused(fitted, given, told):
+    features = Patches().fit(fitted)
+    with pytest.raises(ValueError, match=told):
+        Patches().restore(json.loads(json.dumps(features.state()))).encode(given)
+
+
+def test_a_file_from_before_units_were_kept_is_read():
+    state = Patches().fit(WIDE).state()
+    del state["beyond_one"]
+    assert Patches().restore(state).encode(WIDE).max() > 1

@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lexplain import imputers
 from lexplain.core import seeded
 from lexplain.imputers import (
     VAEAC,
@@ -21,6 +22,7 @@ from lexplain.imputers import (
     MixtureMeans,
     MixtureRows,
 )
+from lexplain.imputers.progress import counted
 
 COUNT = 5
 # Columns that lean on each other, and one that is always 0.
@@ -237,3 +239,20 @@ def test_constant_puts_its_value():
 def test_only_a_conditional_imputer_looks_at_what_is_visible():
     assert looks_at_what_is_visible(Gaussian.fit(ROWS.clone()))
     assert not looks_at_what_is_visible(Marginal.fit(ROWS.clone()))
+
+
+@pytest.mark.parametrize("name", [name for name in imputers.__all__ if name[0].isupper()])
+def test_every_imputer_learns_from_images(name):
+    images = torch.rand(40, 2, 3, 4, generator=torch.Generator().manual_seed(0))
+    kind = getattr(imputers, name)
+    settings = {"steps": 5} if name == "VAEAC" or name.startswith("Logistic") else {}
+    made = kind.fit(images, **settings) if hasattr(kind, "fit") else kind()
+    mask = torch.rand(40, 2, 3, 4, generator=torch.Generator().manual_seed(1)) < 0.5
+    filled = made(images, mask)
+    assert filled.shape == images.shape
+    assert torch.equal(filled[mask], images[mask])
+    assert filled.isfinite().all()
+
+
+def test_steps_are_counted_whether_they_are_shown_or_not():
+    assert list(counted("an imputer", 3)) == [0, 1, 2]

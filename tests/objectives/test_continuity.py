@@ -48,6 +48,12 @@ def test_a_grid_against_its_plain_twin(cells):
     assert cost(cells, grid=(3, 4)) == plain
 
 
+def test_channels_are_no_neighbours():
+    one, other = [[1, 1], [0, 0]], [[0, 0], [0, 0]]
+    assert cost([one, other], grid=(2, 2, 2)) == 2
+    assert cost([one, one, other], grid=(3, 2, 2)) == 4
+
+
 def test_one_cost_a_draw_and_row_and_masks_are_averaged():
     mask = torch.tensor([[[[1, 1, 0]], [[1, 0, 1]]], [[[0, 0, 0]], [[0, 0, 0]]]]).bool()  # (M, L, b, d) = (2, 2, 1, 3)
     assert Continuity(1.0)(trial(mask)).tolist() == [[1.5], [0.0]]

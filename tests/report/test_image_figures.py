@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
-from lexplain import Explainer
+from lexplain import Explainer, Explanation
 from lexplain.features import Patches
 from lexplain.imputers import Constant, Marginal
 from lexplain.report import feature_rates, image_grid, image_kept, image_overlay, image_scores, imputed, row_bars, selection_map, to_svg
@@ -136,13 +136,25 @@ def test_four_channels_are_colour_over_white_and_two_their_mean(make_pictures):
     assert "Of 2 channels the mean is shown." in image_kept(two, 0).get_xlabel()
 
 
+def test_the_truth_of_pixels_is_drawn_on_patches():
+    rows = np.random.default_rng(0).random((2, 4, 6))
+    features = Patches(2).fit(rows)
+    mask = torch.tensor([[1, 0, 0, 0, 0, 0]] * 2).bool()
+    explanation = Explanation(mask.float(), mask, features.names, rows, "hold", features)
+    pixels = features.expand(mask)[:, 0]  # (2, 4, 6)
+    by_patch, by_pixel = (image_grid(explanation, rows=2, truth=truth) for truth in (mask, pixels.flatten(1)))
+    assert to_svg(by_patch) == to_svg(by_pixel) == to_svg(image_grid(explanation, rows=2, truth=pixels.numpy()))
+    with pytest.raises(ValueError, match=r"the truth has shape \(2, 7\), but 2 rows of 6 features"):
+        image_grid(explanation, truth=np.ones((2, 7), dtype=bool))
+
+
 def test_scores_are_darker_where_higher_and_the_bar_says_what_they_are(make_pictures):
     explanation = make_pictures()
     ax = image_scores(explanation, 1)
     light, scores = picture(ax).sum(-1).ravel(), explanation.scores[1].numpy()
     assert np.all(np.diff(light[scores.argsort()]) <= 1e-9)
     (bar,) = ax.child_axes
-    assert bar.get_ylabel() == "probability of being kept"
+    assert bar.get_ylabel() == "score,\nabove ½ is kept"
     assert bar.get_ylim() == pytest.approx((0, scores.max()))
     other = replace(explanation, method="shap", scores=explanation.scores - 0.5)
     ax = image_scores(other, 1)

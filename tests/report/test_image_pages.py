@@ -38,7 +38,7 @@ def test_page_has_a_strip_of_pictures_a_row_and_says_how_many_rows_there_are(mak
     assert html == explanation_page(make_pictures(50))
     named = re.sub(r"<svg.*?</svg>", "", html, flags=re.DOTALL)
     assert 20 <= len(re.findall(r"\br\d+\Wc\d+\b", re.sub(r'alt="[^"]*"', "", named))) <= 60  # three patches a row, not 48
-    assert "probability of being kept: 0.000" in html
+    assert "score, above ½ is kept: 0.000" in html
 
 
 def test_pictures_of_a_page_are_those_of_the_images(make_pictures):

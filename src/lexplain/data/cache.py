@@ -15,7 +15,7 @@ from lexplain import check
 def folder() -> Path:
     """Where files are looked for: the environment variable LEXPLAIN_DATA, else the user's cache."""
     if given := os.environ.get("LEXPLAIN_DATA"):
-        return Path(given)
+        return Path(given).expanduser()
     import pooch  # only here: built-in data sets need no cache
 
     return Path(pooch.os_cache("lexplain"))
@@ -46,6 +46,7 @@ class File:
     sha256: str  # of its content, so that it does not matter who compressed it
     origin: str  # where it is published
     download: Download | None = None  # where it is fetched from when it is missing; None: somebody must put it there
+    prepared: bool = False  # made from what lies at the origin, where it is not found as it is
 
     def read(self) -> bytes:
         """The content, which is refused if it is not the expected one."""
@@ -53,7 +54,7 @@ class File:
         packed = plain.with_name(plain.name + ".gz")
         if self.download is not None and not packed.is_file() and not plain.is_file():
             self.download.fetch(packed)
-        content = _unpacked(packed) if packed.is_file() else check.data_file_there(plain, self.origin).read_bytes()
+        content = _unpacked(packed) if packed.is_file() else check.data_file_there(plain, self.origin, self.prepared).read_bytes()
         check.same_content(packed if packed.is_file() else plain, hashlib.sha256(content).hexdigest(), self.sha256, self.origin)
         return content
 

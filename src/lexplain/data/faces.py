@@ -88,7 +88,8 @@ faces = Faces(
         File(
             "mtfl_faces/mtfl_faces_64.zip",
             "dbcd2bb94f6858a226de7b3eabf0b5624d3c193868285017b0c58fd90ec3bf78",
-            "https://mmlab.ie.cuhk.edu.hk/projects/TCDCN.html (the file here holds squares around its landmarks, 64 x 64, and labels.csv)",
+            "https://mmlab.ie.cuhk.edu.hk/projects/TCDCN.html (it holds squares around the landmarks, 64 x 64, and labels.csv)",
+            prepared=True,
         ),
     ),
 )

@@ -60,6 +60,7 @@ def load_data(
     noise_columns: int = 0,
     correlation: float = 0.0,
     target: str = "labels",
+    **options: Any,
 ) -> Dataset:
     """Load a data set by name; an option that it does not have is refused, not ignored.
 
@@ -71,6 +72,7 @@ def load_data(
         noise_columns: How many standard normal columns to append that decide nothing.
         correlation: ρ of the Toeplitz matrix ρ^|i-j| that all columns are correlated by, in [0, 1).
         target: What y is: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (the log-odds of class 0 plus a little noise).
+        options: A data set's own: `box_height` and `box_width` of faces, in lengths of the mouth.
 
     Example:
         >>> data = load_data("s3", rows=100, noise_columns=2)
@@ -80,7 +82,7 @@ def load_data(
     source = DATASETS[check.one_of(name, list(DATASETS), "data set")]
     given = {"rows": rows, "noise_columns": noise_columns, "correlation": correlation, "target": target}
     neutral = {"rows": None, "noise_columns": 0, "correlation": 0.0, "target": "labels"}
-    asked = {option: value for option, value in given.items() if value != neutral[option]}
+    asked = {option: value for option, value in given.items() if value != neutral[option]} | options
     for option in asked:
         check.one_of(option, list(inspect.signature(source).parameters), f"option of {name}")
     return source(seed=seed, **asked)

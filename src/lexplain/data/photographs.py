@@ -123,7 +123,8 @@ chest_xray = Images(
         File(
             "chest_xray/chest_xray_128.zip",
             "860956d41f3046e7831b0b3343f94af33e72ebcc50a031802a89752c0ff6c7f9",
-            "https://data.mendeley.com/datasets/rscbjbr9sj (the file here holds its train and test images at 128 x 128, and labels.csv)",
+            "https://data.mendeley.com/datasets/rscbjbr9sj (it holds the train and test images at 128 x 128, and labels.csv)",
+            prepared=True,
         ),
     ),
     8,
@@ -143,7 +144,8 @@ cats_dogs = Images(
         File(
             "cats_dogs/cats_dogs_96.zip",
             "f18dacfd13a83edee4ab794a27e031d95d175c918997ada6a2b0d9a618caed51",
-            "https://www.kaggle.com/c/dogs-vs-cats (the file here holds centre squares of 4,000 images at 96 x 96, and labels.csv)",
+            "https://www.kaggle.com/c/dogs-vs-cats (it holds centre squares of 4,000 images at 96 x 96, and labels.csv)",
+            prepared=True,
         ),
     ),
     8,

@@ -235,7 +235,7 @@ def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None)
     mask, scores = explanation.mask, explanation.scores.abs()  # other tools' speak for and against
     lines = []
     if truth is not None:
-        known = torch.as_tensor(truth)
+        known = check.truth_of(truth, *mask.shape, features=explanation.features)
         lines += [Line.of(metric, bootstrap(metric(mask, known)), group="truth") for metric in (tpr, fpr, fdr)]
         lines.append(Line.of(auroc_against_truth, bootstrap(auroc_against_truth(scores, known)), group="truth"))
         lines.append(Line.of(median_rank, bootstrap(median_rank(scores, known, torch.Generator().manual_seed(0))), group="truth"))

@@ -146,7 +146,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """
         check.fitted(self)
         x = self.features_.encode(X)
-        raw = X if isinstance(X, pd.DataFrame) else np.asarray(X)
+        raw = X if isinstance(X, pd.DataFrame) else check.as_array(X)
         classes = None if self.target_ is None else self.target_.classes
         said = self._say(raw, x)
         asked = None if said is None else said.argmax(1)

@@ -167,15 +167,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.points_fit(self.tolerance_points, target.outputs.real)
         seed = _seed(self.random_state)
         with seeded(seed):
-            encoded = features.encode(X)
-            method = self._build(recipe, regime, features, target, ask, encoded)
+            encoded, fabric = features.encode(X), self._fabric()
+            method = self._build(recipe, regime, features, target, ask, encoded, fabric.device)
             check.outputs_fit(getattr(method.predictor, "outputs", None), target.outputs, "the predictor")
             context = None if not method.reads_output or spoken is None else _context(spoken)
             trial = Trial(encoded, as_target(target.values, target.outputs.real), context=context)
             order = torch.randperm(len(rows))
             unseen, validation, train = (trial.take(part) for part in _split(order))
             settings = self._settings(recipe, features.shape, len(train), seed)
-            fabric = self._fabric()
             method.to(fabric.device)
             method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(features, encoded, target.values, seed))
@@ -250,7 +249,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return self.features if self.features is not None else features_for(X)
 
     def _build(
-        self, recipe: Callable[..., Method] | Method, regime: str, features: Any, target: Target, ask: Remembering | None, encoded: Tensor
+        self,
+        recipe: Callable[..., Method] | Method,
+        regime: str,
+        features: Any,
+        target: Target,
+        ask: Remembering | None,
+        encoded: Tensor,
+        device: torch.device,
     ) -> Method:
         if isinstance(recipe, Method):
             given = copy.deepcopy(recipe)
@@ -260,7 +266,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if ask is not None and (regime == "self" or regime == "fixed"):
             predictor = frozen_predictor(ask, target, features)
         wanted = Marginal if self.imputer is None and recipe in FILLED_FROM_ROWS else self.imputer
-        imputer = None if wanted is None else fitted_imputer(wanted, encoded)
+        imputer = None if wanted is None else fitted_imputer(wanted, encoded, device)
         method = recipe(
             features, target.outputs, selector=copy.deepcopy(self.selector), predictor=predictor, imputer=imputer, **self._told(recipe)
         )
@@ -270,7 +276,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
                 method.plan = replace(method.plan, rests=True)
         if self.continuity is not None:
             check.continuity_fits(self.continuity, self.method, isinstance(method.plan, Rounds))
-            method.mask_costs += (Continuity(self.continuity, getattr(features, "grid", None)),)
+            grid = (features.layers, *features.grid) if getattr(features, "images", False) else None
+            method.mask_costs += (Continuity(self.continuity, grid),)
         return method
 
     def _settings(self, recipe: Any, shape: tuple[int, ...], rows: int, seed: int) -> Settings:
@@ -345,7 +352,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             scores=scores,
             mask=mask,
             feature_names=self.features_.names,
-            data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
+            data=X if isinstance(X, pd.DataFrame) else check.as_array(X),
             method=self.method_.name,
             features=self.features_,
             asked=asked,

@@ -6,6 +6,7 @@ import copy
 import inspect
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from .. import check, imputers
@@ -18,10 +19,10 @@ def known_imputer(imputer: Any) -> Any:
     return getattr(imputers, check.one_of(imputer, IMPUTERS, "imputer")) if isinstance(imputer, str) else imputer
 
 
-def fitted_imputer(imputer: Any, x: Tensor) -> nn.Module:
-    """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...)."""
+def fitted_imputer(imputer: Any, x: Tensor, device: torch.device | None = None) -> nn.Module:
+    """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...), on a device where one is named."""
     given = known_imputer(imputer)
     if inspect.isclass(given):
-        given = given.fit(x) if hasattr(given, "fit") else given()
+        given = given.fit(x.to(device or x.device)) if hasattr(given, "fit") else given()
     made: nn.Module = copy.deepcopy(given)
     return made

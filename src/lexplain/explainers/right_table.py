@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import nn
 
+from .. import check
 from ..core import Explanation, seeded
 from ..features import Columns
 from ..predictors import Outputs, Target, from_labels, mlp
@@ -65,7 +66,7 @@ class RightTable:
             scores=sizes,
             mask=largest(sizes),
             feature_names=self.features.names,
-            data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
+            data=X if isinstance(X, pd.DataFrame) else check.as_array(X),
             method="input gradients",
             features=self.features,
             predict=lambda: self.model._say(x.numpy()),

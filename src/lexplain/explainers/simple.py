@@ -58,7 +58,7 @@ class OracleBaseline(Baseline):
         self.truth = truth
 
     def _scores(self, rows: Rows) -> Tensor:
-        return check.truth_of(self.truth, rows.total, self.features_.count)[rows.place].float()
+        return check.truth_of(self.truth, rows.total, self.features_.count, features=self.features_)[rows.place].float()
 
     def _mask(self, scores: Tensor) -> Tensor:
         true = scores > 0

@@ -37,7 +37,7 @@ class Columns:
             labels = tuple(X.columns.tolist())
             kinds = tuple(Kind.of(X.iloc[:, j]) for j in range(X.shape[1]))
         else:
-            array = np.asarray(X)
+            array = check.as_array(X)
             labels = tuple(f"x{j + 1}" for j in range(array.shape[1]))
             kinds = (Kind(array.dtype if array.dtype.kind in "biuf" else np.dtype(float)),) * array.shape[1]
         blank = replace(self, columns=tuple(map(str, labels)), frame=isinstance(X, pd.DataFrame), labels=labels, kinds=kinds)
@@ -125,7 +125,8 @@ class Columns:
         """Raw rows as numbers (n, D), categories as 0 and 1."""
         if not self.categorical:
             check.finite_numbers(X)
-            return np.asarray(X, dtype=np.float64)  # float32 would lose the last digits of large numbers before the mean is taken off
+            values = X if isinstance(X, pd.DataFrame) else check.as_array(X)
+            return np.asarray(values, dtype=np.float64)  # float32 would lose the last digits of large numbers before the mean is taken off
         check.some_rows_of_a_frame(X, self.categorical)
         assert isinstance(X, pd.DataFrame)
         plain = [j for j, kind in enumerate(self.kinds) if kind.categories is None]

@@ -23,7 +23,7 @@ class Patches:
     """Squares of pixels are the features: the pixels of a patch, in all channels, are on or off together.
 
     Encoded images are (n, channels, rows, columns). Unsigned whole numbers are divided by the greatest of their type, so that bytes
-    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean.
+    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean. Images in other units than those of the fit are refused.
 
     Args:
         size: side of a patch in pixels, or (rows, columns); 1: every pixel; None: as small as makes at most 64 to a side. Those at the
@@ -43,18 +43,20 @@ class Patches:
     each_channel: bool = False
     shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
     dtype: str = "float32"  # of the images that a model eats
+    beyond_one: bool | None = None  # whether numbers of those images leave [0, 1]; None: nobody knows
     images = True
     frame = False
     categorical: tuple[str, ...] = ()
 
     def fit(self, X: Any) -> Patches:
         """Learn layout, shape and type from training images."""
-        images = check.images(X)
+        images, (low, high) = check.images_and_span(X)
         layout = check.image_layout(images.shape, self.layout)
         shape = _channels_first(images[:1], layout).shape[1:]
         size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         check.patches_fit(size, shape)
-        return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype))
+        beyond = images.dtype.kind != "u" and (low < 0 or high > 1)
+        return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), beyond_one=beyond)
 
     # ---- which features there are ----
 
@@ -68,10 +70,11 @@ class Patches:
     @property
     def count(self) -> int:
         """How many features can be on or off."""
-        return self._layers * self.grid[0] * self.grid[1] if self.shape else 0
+        return self.layers * self.grid[0] * self.grid[1] if self.shape else 0
 
     @property
-    def _layers(self) -> int:
+    def layers(self) -> int:
+        """How many features lie on each other: one a channel where each is a feature, else one."""
         return self.shape[0] if self.each_channel else 1
 
     @cached_property
@@ -102,7 +105,7 @@ class Patches:
         """Turn feature masks (..., d) into raw masks (..., channels, rows, columns)."""
         channels, rows, columns = self.shape
         high, wide = check.patch_size(self.size)
-        squares = mask.reshape(*mask.shape[:-1], self._layers, *self.grid)
+        squares = mask.reshape(*mask.shape[:-1], self.layers, *self.grid)
         if high > 1:
             squares = squares.repeat_interleave(high, -2)
         if wide > 1:
@@ -117,12 +120,28 @@ class Patches:
         sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
+    def carried(self, truth: Tensor) -> Tensor:
+        """Truth (n, m) of pixels, or of squares of another size, for these patches (n, d): true where half of the pixels are.
+
+        What is no truth of such squares, or could be of squares of several sizes, comes back as it is.
+        """
+        _, rows, columns = self.shape
+        sides = [side for side in range(1, max(rows, columns) + 1) if -(-rows // side) * -(-columns // side) == truth.shape[1]]
+        sides = [side for side in sides if rows % side == columns % side == 0] or sides
+        if len(sides) != 1:
+            return truth
+        squares, plain = (replace(self, size=size, shape=(1, rows, columns), each_channel=False) for size in (sides[0], self.size))
+        pixels = squares.expand(truth)
+        half = plain.gather(torch.ones_like(pixels[:1], dtype=torch.float32)) / 2
+        return (plain.gather(pixels.float()) >= half).repeat(1, self.layers)
+
     # ---- images ----
 
     def encode(self, X: Any) -> Tensor:
         """Turn images into the tensor (b, channels, rows, columns) that masks act on."""
-        images = check.images(X)
+        images, span = check.images_and_span(X)
         check.same_images(images.shape, self.shape, self.layout)
+        check.same_units(images.dtype, span, np.dtype(self.dtype), self.beyond_one)
         values = _channels_first(images, str(self.layout))
         scale = _greatest(values.dtype)
         out = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
@@ -144,14 +163,16 @@ class Patches:
     def state(self) -> dict[str, Any]:
         """What `fit` learned and what it was told, as plain JSON values."""
         told = {"size": list(check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
-        return {**told, "shape": list(self.shape), "dtype": self.dtype}
+        return {**told, "shape": list(self.shape), "dtype": self.dtype, "beyond_one": self.beyond_one}
 
     def restore(self, state: Mapping[str, Any]) -> Patches:
         """The object that `state` was read from."""
         size = check.patch_size(tuple(state["size"]))
         shape = tuple(int(n) for n in state["shape"])
         dtype = str(np.dtype(state["dtype"]))
-        return replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
+        told = replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
+        beyond = state.get("beyond_one")
+        return replace(told, beyond_one=None if beyond is None else bool(beyond))
 
 
 def _channels_first(images: np.ndarray, layout: str) -> np.ndarray:

@@ -36,6 +36,8 @@ class IndependentGaussian(nn.Module):
 class Gaussian(nn.Module):
     """Draw what is off from a joint normal distribution given what is on: the full conditional.
 
+    Rows of several axes are taken as flat ones.
+
     Args:
         mean: (D,).
         covariance: (D, D), positive definite.
@@ -54,17 +56,18 @@ class Gaussian(nn.Module):
     @classmethod
     def fit(cls, x: Tensor, *, ridge: float = 1e-3) -> Gaussian:
         """Learn mean and covariance from training rows; the ridge keeps columns that repeat each other apart."""
+        x = x.flatten(1)
         covariance = torch.cov(x.T.double(), correction=0).reshape(x.shape[1], x.shape[1])
         level = ridge * covariance.diagonal().clamp_min(1e-6)
         return cls(x.mean(0), (covariance + level.diag()).to(x.dtype))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, D) where mask (n, D) is off; a soft mask conditions as much as it is on, and mixes."""
+        """Fill x (n, ...) where mask (n, ...) is off; a soft mask conditions as much as it is on, and mixes."""
         # Matheron's rule: a joint draw, moved by the regression on how far it misses what is visible. Smooth in the mask.
-        on = mask.to(x.dtype)
-        draw = self.mean + torch.randn_like(x) @ self.root.T
-        eye = torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
+        flat, on = x.flatten(1), mask.to(x.dtype).flatten(1)
+        draw = self.mean + torch.randn_like(flat) @ self.root.T
+        eye = torch.eye(flat.shape[1], dtype=x.dtype, device=x.device)
         system = on[:, :, None] * on[:, None, :] * self.covariance + (1 - on**2)[:, :, None] * eye
-        miss = on * torch.where(on > 0, x - draw, 0.0)
+        miss = on * torch.where(on > 0, flat - draw, 0.0)
         weights = on * torch.linalg.solve(system, miss)
-        return fill(x, mask, draw + weights @ self.covariance)
+        return fill(x, mask, (draw + weights @ self.covariance).reshape(x.shape))

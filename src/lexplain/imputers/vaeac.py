@@ -12,6 +12,7 @@ from torch.nn.functional import softplus
 
 from .. import check
 from .fill import fill
+from .progress import counted
 from .vaeac_networks import networks
 
 FLOOR = 1e-2  # least scale of the noise and of latents: a density without one grows without bound on values that repeat
@@ -83,7 +84,7 @@ class VAEAC(nn.Module):
         optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
         with torch.enable_grad():
-            for _ in range(steps):
+            for _ in counted("VAEAC", steps):
                 rows = x[torch.randint(len(x), (batch,), device=x.device)]
                 loss = -model.elbo(rows, random_masks(rows, block)).mean()
                 optimiser.zero_grad()

@@ -17,7 +17,8 @@ class Continuity:
 
     Args:
         price: of each such pair.
-        grid: shape of the features, such as (7, 7) for patches; None for features in a line.
+        grid: shape of the features, such as (7, 7) for patches, or (3, 7, 7) for those of each channel, whose neighbours lie in the same
+            channel; None for features in a line.
 
     Reference:
         Lei et al., Rationalizing Neural Predictions, 2016, equation 3.
@@ -34,7 +35,7 @@ class Continuity:
         grid = mask.reshape(*lead, *(self.grid or mask.shape[-1:]))
         valid = None if trial.valid is None else trial.valid.expand(mask.shape).reshape(grid.shape)
         breaks = torch.zeros(lead, dtype=mask.dtype, device=mask.device)
-        for axis in range(len(lead), grid.ndim):
+        for axis in range(max(len(lead), grid.ndim - 2), grid.ndim):
             change = grid.diff(dim=axis).abs()
             if valid is not None:
                 n = valid.shape[axis]

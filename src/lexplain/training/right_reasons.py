@@ -232,7 +232,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             scores=sizes,
             mask=largest(sizes),
             feature_names=self.names_,
-            data=X if isinstance(X, pd.DataFrame) else np.asarray(X),
+            data=X if isinstance(X, pd.DataFrame) else check.as_array(X),
             method="input gradients",
             predict=partial(self._say, X),
             classes=tuple(self.classes_.tolist()) if hasattr(self, "classes_") and not self.outputs_.real else None,

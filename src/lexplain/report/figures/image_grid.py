@@ -51,7 +51,7 @@ def image_grid(
     known = None if labels is None else np.asarray(labels)
     if known is not None:
         check.same_length(explanation.mask, known)
-    true = None if truth is None else check.truth_of(truth, *explanation.mask.shape)
+    true = None if truth is None else check.truth_of(truth, *explanation.mask.shape, features=explanation.features)
     panels = _panels(explanation, shown, span)
     if imputer is not None:
         check.counts(draws=draws)

@@ -40,7 +40,7 @@ def image_scores(
         outline(ax, on_pixels(features, explanation.mask[row]) > 0, colour=INK, width=1.0)
         marks.append(Line2D([], [], color=INK, linewidth=1.0, label="around what is kept"))
     if truth is not None:
-        outline(ax, on_pixels(features, check.truth_of(truth, *explanation.mask.shape)[row]) > 0)
+        outline(ax, on_pixels(features, check.truth_of(truth, *explanation.mask.shape, features=features)[row]) > 0)
     colour_bar(ax, *shade(scores), score_word(explanation))
     heading(ax, read_row(explanation, row, most=0).title, [*marks, *([] if truth is None else [TRUE])])
     return ax

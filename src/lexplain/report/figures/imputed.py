@@ -18,9 +18,10 @@ from lexplain.features import Patches
 from .canvas import INK, TEXT, LaidOutOnce
 from .image_axes import HID, legend, show
 from .paint import kept_alone
-from .picture import displayed, kept_on, legend_of, span_of
+from .picture import displayed, height_of, kept_on, legend_of, span_of
 
 Imputer = Callable[[Tensor, Tensor], Tensor]
+WIDTH, AROUND = 1.5, 1.0  # inches of a picture, and of the titles and the legend above and below
 
 
 def imputed(explainer: Explainer | tuple[Imputer, Patches, Any], image: Any, *, draws: int = 4, seed: int = 0) -> Figure:
@@ -38,7 +39,8 @@ def imputed(explainer: Explainer | tuple[Imputer, Patches, Any], image: Any, *, 
     span, filled = span_of(image), fills(imputer, features, x, mask, draws=draws, seed=seed)[0]
     kept = kept_on(features, mask[0])
     original = displayed(x, span)[0]
-    figure = Figure(figsize=(1.5 * (draws + 2), 2.5), layout=LaidOutOnce(), facecolor="white")
+    size = (WIDTH * (draws + 2), height_of(features, WIDTH) + AROUND)
+    figure = Figure(figsize=size, layout=LaidOutOnce(), facecolor="white")
     panels = {"the image": original, "what is kept": kept_alone(original, kept)}
     panels |= {f"draw {n + 1}": picture for n, picture in enumerate(displayed(filled, span))}
     for nth, (title, picture) in enumerate(panels.items()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from torch import Tensor
@@ -34,7 +35,8 @@ def patches_of(explanation: Explanation) -> Patches:
 def images_of(explanation: Explanation, rows: Sequence[int]) -> Tensor:
     """Encoded images (b, channels, rows, columns)."""
     features = patches_of(explanation)
-    return features.encode(np.asarray(explanation.data)[np.asarray(rows)])
+    # Pictures are of the images that are there, whatever units the fit had.
+    return replace(features, beyond_one=None).encode(np.asarray(explanation.data)[np.asarray(rows)])
 
 
 def span_of(data: object) -> Span:
