@@ -67,8 +67,14 @@ def test_a_page_names_what_was_not_finished(tmp_path):
 
 
 def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():
-    frame = pd.DataFrame({"data": ["a"], "lost": [-0.01], "wrong panel": [0.085]})
-    assert mean_and_spread(frame, ["data"], ["lost", "wrong panel"]).iloc[0, 2:].tolist() == ["0.0", "0.09"]
+    frame = pd.DataFrame({"data": ["a"], "lost": [-0.01], "wrong panel %": [0.085]})
+    assert mean_and_spread(frame, ["data"], ["lost", "wrong panel %"]).iloc[0, 2:].tolist() == ["0.0", "0.09"]
+
+
+def test_of_times_the_least_is_shown():
+    frame = pd.DataFrame({"data": ["a", "a"], "ACC": [1.0, 2.0], "fit_seconds": [90.0, 30.0]})
+    table = mean_and_spread(frame, ["data"], ["ACC", "fit_seconds"])
+    assert table.iloc[0, 2:].tolist() == ["1.5 (0.7)", "30.0"]
 
 
 @pytest.mark.parametrize("method", ["realx", "l2x", "invase", "basex"])

@@ -103,7 +103,7 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
 
 NOTES = (
     "`lx.Explainer().fit(X, y)` on 10,000 rows, the same call for every line; masks of 10,000 test rows against the truth, in percent. "
-    "Mean over seeds, spread in brackets. Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
+    "Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
     "what is not kept is drawn anew. Seconds of processes of one thread each that ran side by side."
 )
 

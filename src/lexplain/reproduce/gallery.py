@@ -33,17 +33,18 @@ def masks_of(cell: Cell, folder: Path) -> Tensor | None:
         return torch.as_tensor(kept["mask"])
 
 
-def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5) -> Any:
-    """One row a cell of the same data and seed: its test images with what each cell kept; None where no cell has any."""
+def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Any:
+    """One row a cell of seed 0: test images with what each cell kept; None where no cell has any."""
     from ..report import masks_side_by_side
 
-    found = {cell.label: kept for cell in cells if (kept := masks_of(cell, folder)) is not None}
+    first = [cell for cell in cells if cell.seed == 0]
+    found = {cell.label: kept for cell in first if (kept := masks_of(cell, folder)) is not None}
     if not found:
         return None
-    data, features, _ = scene(task_of(cells[0]))
+    data, features, _ = scene(task_of(first[0]))
     x = data.test.x[:SHOWN]
     shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in found.items()}
-    return masks_side_by_side(shown, images=images)
+    return masks_side_by_side(shown, images=images, title=f"What is kept of the first test images (seed 0{told})")
 
 
 def _place(folder: Path, cell: Cell) -> Path:

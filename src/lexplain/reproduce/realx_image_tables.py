@@ -96,7 +96,7 @@ def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) ->
     folder = out / (f"{name}-quick" if quick else name)
     made = cells(table, quick=quick, seeds=seeds)
     frame = run(made, folder, workers=workers)
-    drawn = gallery([cell for cell in made if cell.seed == 0], folder)
+    drawn = gallery(made, folder)
     frame[["ACC", "eACC", "FULL ACC"]] *= 100
     frame["ACC - eACC"] = frame["ACC"] - frame["eACC"]
     frame = frame.rename(columns={"kept": "kept %"})

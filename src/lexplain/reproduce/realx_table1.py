@@ -96,7 +96,7 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
 
 
 NOTES = (
-    "Mean over seeds, spread in brackets. Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
+    "Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
     "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
     "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
     "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "

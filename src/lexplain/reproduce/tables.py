@@ -14,15 +14,17 @@ from .. import __version__
 from ..evaluation.statistics import decimals
 from .cells import Cell, machine
 
-DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel",)}  # else 1
+DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel %",)}  # else 1
+LEAST = "_seconds"  # ends the names of times, of which the least is shown: the others waited for what ran beside them
 
 
 def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """The mean over seeds of each group, with the standard deviation in brackets where there are several."""
+    """The mean over seeds of each group, with the standard deviation in brackets where there are several; of times, the least."""
     groups = frame.groupby(list(by), sort=False)
     means, spreads = groups[list(columns)].mean(), groups[list(columns)].std()
     text = {name: [_text(name, mean, spread) for mean, spread in zip(means[name], spreads[name], strict=True)] for name in columns}
-    return pd.DataFrame({"seeds": groups.size(), **text}, index=means.index).reset_index()
+    least = {name: [decimals(value, 1) for value in groups[name].min()] for name in columns if name.endswith(LEAST)}
+    return pd.DataFrame({"seeds": groups.size(), **text, **least}, index=means.index).reset_index()
 
 
 def _text(name: str, mean: float, spread: float) -> str:
@@ -71,7 +73,7 @@ def write_result(
         f"# {title}",
         f"Written by `{command}` (lexplain {__version__}).",
         f"Seeds: {', '.join(map(str, seeds))}. Machine: {machines}. Date: {dates[0]}" + (f" to {dates[-1]}." if len(dates) > 1 else "."),
-        notes,
+        f"{notes} {_how_to_read(sections) if len(seeds) > 1 else ''}".strip(),
         *_unfinished(asked, frame),
     ]
     body = [f"## {heading}\n\n{markdown(table)}" for heading, table in sections]
@@ -81,6 +83,11 @@ def write_result(
     plain = frame.drop(columns=[name for name in ("options", "training") if name in frame])
     write_page(folder / "results.csv", plain.to_csv(index=False, float_format="%.6g"))
     return Path(write_page(folder / "README.md", "\n\n".join([*head, *body]) + "\n"))
+
+
+def _how_to_read(sections: Sequence[tuple[str, pd.DataFrame]]) -> str:
+    timed = any(str(name).endswith(LEAST) for _, table in sections for name in table.columns)
+    return f"Mean over seeds, with the standard deviation in brackets{'; of seconds, the least' if timed else ''}."
 
 
 def _unfinished(asked: Sequence[Cell], frame: pd.DataFrame) -> list[str]:

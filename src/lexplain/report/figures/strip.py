@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from .canvas import INK, MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
+
+LINE = 24  # characters of a line of a name
 
 
 def strip(
@@ -36,13 +40,16 @@ def strip(
             mine = (points[colour] == word).to_numpy()
             ax.plot(points[value].to_numpy()[mine], height[mine], marker, color=shade, markersize=4, alpha=0.7, linestyle="")
     ax.axvline(line, color=INK, linewidth=1.2, linestyle="--")
-    if table[value].max() > 10 * line:
+    bent = bool(table[value].max() > 10 * line)
+    if bent:
         ax.set_xscale("symlog", linthresh=10 * line)
+        ax.set_xlim(left=min(0.0, float(table[value].min())))  # left of nothing, matplotlib would leave as much room again
         ax.xaxis.set_major_formatter(lambda at, _: f"{at:g}")  # 10, not 10^1
-    ax.set_yticks(range(len(groups)), [literal(group) for group in groups], size=TEXT + 0.5)
+    names = ["\n".join(wrap(literal(group, 3 * LINE), LINE)) for group in groups]
+    ax.set_yticks(range(len(groups)), names, size=TEXT + 0.5)
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.grid(axis="x", color=RULE, linewidth=0.6)
-    ax.set_xlabel(literal(value, 60), size=TEXT)
+    ax.set_xlabel(literal(value, 60) + (f" (logarithmic from {10 * line:g} on)" if bent else ""), size=TEXT)
     marks = [Line2D([], [], marker=marker, color=shade, linestyle="", label=literal(word)) for word, (shade, marker) in look.items()]
     heading(ax, title, [*marks, Line2D([], [], color=INK, linestyle="--", label=called or f"{line:g}")], columns=4)
     return ax
