@@ -62,6 +62,44 @@ def explaining(device: str, *, seconds: float) -> Sheet:
     return Sheet(f"explain beside the bare U-Net, 28 x 56 pixels, {device}", head, lines)
 
 
+def shares(device: str, *, repeats: int) -> Sheet:
+    """Where the time of `explain` goes, each part waited for: together they take longer than in one go."""
+    explainer = fitted(device)
+    selector: Any = explainer.method_.selector
+    lines = []
+    for rows in BATCHES:
+        x = np.random.default_rng(1).random((rows, *SHAPE), dtype=np.float32)
+        parts: dict[str, list[float]] = {}
+        for _ in range(repeats):
+            at = _now(device)
+            encoded = explainer.features_.encode(x)
+            at = _took(parts, "check and encode", at, device)
+            there = encoded.to(device)
+            at = _took(parts, "to the device", at, device)
+            with torch.no_grad():
+                logits = selector.logits(there)
+                at = _took(parts, "network", at, device)
+                p = selector.family(logits, None)
+                told = p.scores, p.mode
+                at = _took(parts, "scores and mask", at, device)
+                told = tuple(each.cpu() for each in told)
+                _took(parts, "back", at, device)
+        lines.append([str(rows), *(f"{1000 * float(np.median(times)):.2f}" for times in parts.values())])
+    return Sheet(f"Where the time of explain goes, {device}, ms", ["images", *parts], lines)
+
+
+def _now(device: str) -> float:
+    if device != "cpu":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _took(parts: dict[str, list[float]], name: str, began: float, device: str) -> float:
+    now = _now(device)
+    parts.setdefault(name, []).append(now - began)
+    return now
+
+
 def training(device: str, *, quick: bool) -> Sheet:
     """How long a full training of switching panels takes, from the time of some steps."""
     draw = np.random.default_rng(0)
@@ -83,7 +121,8 @@ def training(device: str, *, quick: bool) -> Sheet:
 
 def run(*, quick: bool = False, device: str = "cpu", seconds: float = 10.0) -> list[Sheet]:
     """Measure and lay out."""
-    return [explaining(device, seconds=1.0 if quick else seconds), training(device, quick=quick or device == "cpu")]
+    told = explaining(device, seconds=1.0 if quick else seconds)
+    return [told, shares(device, repeats=3 if quick else 30), training(device, quick=quick or device == "cpu")]
 
 
 def main() -> None:

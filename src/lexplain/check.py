@@ -1193,7 +1193,7 @@ def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
             "none of them 0; one image is X[None]"
         )
     span = float(values.min()), float(values.max())
-    if not np.isfinite(span).all():  # both are NaN where any value is
+    if not all(map(math.isfinite, span)):  # both are NaN where any value is
         raise ValueError("Input X contains NaN or infinity; fill what is missing first")
     return values, span
 

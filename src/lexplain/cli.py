@@ -91,7 +91,11 @@ def fit(
     out: Annotated[Path, Option(help="Where to keep the explainer: a .lex file.")],
     method: Annotated[str, Option(help="default, gains, hold, realx, lex, l2x, invase, basex or vibi.")] = "default",
     keep: Annotated[
-        str | None, Option(metavar="5|0.3|auto", help="How many features of a row to keep, or which share; auto: gains chooses.")
+        str | None,
+        Option(
+            metavar="5|0.3|auto",
+            help="How many features of a row to keep, or which share; auto: gains chooses. Of images, a tenth unless told.",
+        ),
     ] = None,
     penalty: Annotated[float | None, Option(help="Instead of --keep: the price of keeping every feature.")] = None,
     patch: Annotated[

@@ -53,7 +53,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     Args:
         method: a name from `lexplain.methods.METHODS`, or a `Method` built from parts; "default" is gains,
             and hold for images.
-        keep: how many features to keep, a rate in (0, 1), or "auto": the fewest within a tolerance, which the default does unless told.
+        keep: how many features to keep, a rate in (0, 1), or "auto": the fewest within a tolerance, which the default does unless told;
+            of images it keeps a tenth.
         penalty: instead of keep, the price in nats of keeping every feature (the papers' lambda, which multiplies the MEAN).
         features: what can be on or off, such as `Groups(...)` or `Patches(4)`; None: each column, or each pixel (patches if they are many).
         selector: a network of scores (b, d); None: the method's own.
