@@ -382,6 +382,8 @@ def eaten(part: str, x: Tensor) -> Iterator[None]:
     """Say which network could not read rows, and of what shape they were."""
     try:
         yield
+    except torch.OutOfMemoryError:
+        raise
     except RuntimeError as failed:
         raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {str(failed).splitlines()[0]}") from failed
 
@@ -1016,7 +1018,7 @@ def kept_features(keep: Any, count: int) -> int:
 def truth_of(truth: Any, rows: int, count: int, *, features: Any = None) -> Tensor:
     """Return the truth (rows, features) of the rows explained, of pixels that of their patches; refuse that of others."""
     known = torch.as_tensor(np.asarray(truth)).bool()
-    if getattr(features, "images", False) and known.shape != (rows, count) and len(known) == rows:
+    if getattr(features, "images", False) and known.ndim > 1 and known.shape != (rows, count):
         known = features.carried(known.flatten(1))
     if known.shape != (rows, count):
         raise ValueError(

@@ -22,7 +22,11 @@ def known_imputer(imputer: Any) -> Any:
 def fitted_imputer(imputer: Any, x: Tensor, device: torch.device | None = None) -> nn.Module:
     """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...), on a device where one is named."""
     given = known_imputer(imputer)
-    if inspect.isclass(given):
-        given = given.fit(x.to(device or x.device)) if hasattr(given, "fit") else given()
-    made: nn.Module = copy.deepcopy(given)
+    if not inspect.isclass(given):
+        given = copy.deepcopy(given)
+    elif hasattr(given, "fit"):
+        given = given.fit(x.to(device or x.device))
+    else:
+        given = given()
+    made: nn.Module = given
     return made

@@ -84,14 +84,14 @@ class Bernoulli:
     @property
     def mode(self) -> Tensor:
         """The mask (b, d) to show: what is more likely on than off, or the k most probable."""
-        return self._on_valid(self.logits > 0) if self.k is None else self._best[0]
+        return self._on_valid(self.logits > 0) if self.k is None else self._kept[0]
 
     @property
     def scores(self) -> Tensor:
         """Chance (b, d) of being on, the odds of a feature at the edge of what `mode` keeps being even: above one half is kept."""
-        return self.mean if self.k is None else self._on_valid(torch.sigmoid(self.logits - self._best[1]))
+        return self.mean if self.k is None else self._on_valid(torch.sigmoid(self.logits - self._kept[1]))
 
     @cached_property
-    def _best(self) -> tuple[Tensor, Tensor]:
+    def _kept(self) -> tuple[Tensor, Tensor]:
         assert self.k is not None
         return top_k_and_level(self.logits, self.k, self.valid)

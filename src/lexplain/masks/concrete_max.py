@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import torch
 from torch import Tensor
 
 from .noise import gumbel
-from .top_k import OFF, chance_of_a_win, top_k_and_level
+from .top_k import OFF, ShowsK, chance_of_a_win
 
 
-class ConcreteMax:
+class ConcreteMax(ShowsK):
     """Take the largest of k relaxed one-hot draws, feature by feature: soft, with at most k ones.
 
     Its hard law has no tractable log-probability, so it has no `draw`, `log_prob` or `coupled`.
@@ -23,9 +21,6 @@ class ConcreteMax:
     def __init__(self, logits: Tensor, k: int, valid: Tensor | None = None, *, temperature: float = 0.5) -> None:
         self.logits = logits if valid is None else logits.masked_fill(~valid, OFF)
         self.k, self.valid, self.temperature = k, valid, temperature
-
-    def _on_valid(self, mask: Tensor) -> Tensor:
-        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
         """Draw soft masks (*shape, b, d) in (0, 1) that carry gradients to the logits."""
@@ -42,17 +37,3 @@ class ConcreteMax:
     def mean(self) -> Tensor:
         """Probability (b, d) of winning at least one of the k draws."""
         return self._on_valid(chance_of_a_win(self.logits, self.k))
-
-    @cached_property
-    def _kept(self) -> tuple[Tensor, Tensor]:
-        return top_k_and_level(self.logits, self.k, self.valid)
-
-    @property
-    def mode(self) -> Tensor:
-        """The k features of highest weight."""
-        return self._kept[0]
-
-    @property
-    def scores(self) -> Tensor:
-        """Chance (b, d) of winning a draw against a feature at the edge of what `mode` keeps: above one half is kept."""
-        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))

@@ -116,7 +116,32 @@ def chance_of_a_win(logits: Tensor, k: int) -> Tensor:
     return 1 - (1 - share) ** k
 
 
-class TopK:
+class ShowsK:
+    """What distributions over k features show, which have logits (b, d), k, and which features are valid: the k of highest weight."""
+
+    logits: Tensor
+    k: int
+    valid: Tensor | None
+
+    def _on_valid(self, mask: Tensor) -> Tensor:
+        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
+
+    @cached_property
+    def _kept(self) -> tuple[Tensor, Tensor]:
+        return top_k_and_level(self.logits, self.k, self.valid)
+
+    @property
+    def mode(self) -> Tensor:
+        """The k features of highest weight."""
+        return self._kept[0]
+
+    @property
+    def scores(self) -> Tensor:
+        """Chance (b, d) of coming before a feature at the edge of what `mode` keeps: above one half is kept."""
+        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))
+
+
+class TopK(ShowsK):
     """Turn on the k features whose noisy scores are highest (Plackett-Luce, weighted reservoir sampling).
 
     Args:
@@ -132,9 +157,6 @@ class TopK:
     def __init__(self, logits: Tensor, k: int, valid: Tensor | None = None, *, temperature: float = 0.5) -> None:
         self.logits = logits if valid is None else logits.masked_fill(~valid, OFF)
         self.k, self.valid, self.temperature = min(k, logits.shape[-1]), valid, temperature
-
-    def _on_valid(self, mask: Tensor) -> Tensor:
-        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
 
     def _hard(self, perturbed: Tensor) -> Tensor:
         return top_k_mask(perturbed.detach(), self.k, self.valid)
@@ -213,17 +235,3 @@ class TopK:
     def mean(self) -> Tensor:
         """Chance (b, d) of being among k independent draws: less than that of being kept, the more so the fewer weigh much; cheap."""
         return self._on_valid(chance_of_a_win(self.logits, self.k))
-
-    @cached_property
-    def _kept(self) -> tuple[Tensor, Tensor]:
-        return top_k_and_level(self.logits, self.k, self.valid)
-
-    @property
-    def mode(self) -> Tensor:
-        """The k features of highest weight."""
-        return self._kept[0]
-
-    @property
-    def scores(self) -> Tensor:
-        """Chance (b, d) of coming before a feature at the edge of what `mode` keeps: above one half is kept."""
-        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))
