@@ -371,7 +371,7 @@ def refused(*words):
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "few"], "--keep few: a number of features"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "1.5"], "a rate lies between 0 and 1"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--penalty", 1], "both keep=3 and penalty=1.0"),
-        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "realx", "--keep", "auto"], "keep='auto' needs the default method"),
+        (["fit", "{}/train.csv", "--out", "m.lex", "--method", "realx", "--keep", "auto"], "keep='auto' needs method 'gains'"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--tolerance", 1], "only keep='auto' of the default method heeds it"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", -1], "tolerance=-1.0"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "gains", "--tolerance", 1, "--tolerance-points", 1], "give one of them"),

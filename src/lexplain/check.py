@@ -275,7 +275,10 @@ def keep_or_penalty(keep: Any, penalty: Any, count: int) -> None:
 def tolerances(keep: Any, nats: Any, points: Any, can_choose: bool) -> None:
     """Refuse keep="auto" of a method that has no path, and tolerances that say nothing or contradict each other."""
     if keep == "auto" and not can_choose:
-        raise ValueError("keep='auto' needs the default method, which prices every feature; give keep a number, or penalty a price")
+        raise ValueError(
+            "keep='auto' needs method 'gains', which prices every feature and is the default for tables, not for images; "
+            "give keep a number or a rate"
+        )
     if keep != "auto" and (nats is not None or points is not None):
         raise ValueError("a tolerance was given, but only keep='auto' of the default method heeds it; leave keep and penalty out")
     if nats is not None and points is not None:
@@ -382,10 +385,34 @@ def eaten(part: str, x: Tensor) -> Iterator[None]:
     """Say which network could not read rows, and of what shape they were."""
     try:
         yield
-    except torch.OutOfMemoryError:
+    except (ValueError, torch.OutOfMemoryError):  # what refuses in words of its own, and what is no fault of the network
         raise
-    except RuntimeError as failed:
-        raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {str(failed).splitlines()[0]}") from failed
+    except Exception as failed:
+        why = (str(failed) or type(failed).__name__).splitlines()[0]
+        raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {why}") from failed
+
+
+def networks_given(**networks: Any) -> None:
+    """Refuse what is no network."""
+    for name, network in networks.items():
+        if network is not None and not callable(network):
+            raise TypeError(f"{name}={network!r} is no network; give an nn.Module, or leave it out for one that suits the rows")
+
+
+def imputer_given(imputer: Any) -> None:
+    """Refuse what is no imputer, or a class whose fit needs an object first."""
+    if not callable(imputer):
+        raise TypeError(f"imputer={imputer!r} is no imputer; give one, its class, its name, or a number to put everywhere")
+    fit = getattr(imputer, "fit", None)
+    if inspect.isclass(imputer) and fit is not None and not inspect.ismethod(fit):
+        raise TypeError(f"{imputer.__name__}.fit needs an object; make it a class method that returns a fitted one, or pass a fitted one")
+
+
+def shows_what_it_keeps(p: Any) -> None:
+    """Refuse a distribution over masks that cannot say what it keeps."""
+    lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
+    if lacking:
+        raise TypeError(f"{type(p).__name__} has no `{'` and no `'.join(lacking)}`, which every distribution over masks needs (b, d)")
 
 
 def prediction_fits(predicted: Any, rows: int, outputs: Any) -> None:
@@ -1017,12 +1044,12 @@ def kept_features(keep: Any, count: int) -> int:
 
 def truth_of(truth: Any, rows: int, count: int, *, features: Any = None) -> Tensor:
     """Return the truth (rows, features) of the rows explained, of pixels that of their patches; refuse that of others."""
-    known = torch.as_tensor(np.asarray(truth)).bool()
-    if getattr(features, "images", False) and known.ndim > 1 and known.shape != (rows, count):
-        known = features.carried(known.flatten(1))
+    known = given = torch.as_tensor(as_array(truth)).bool()
+    if getattr(features, "images", False) and given.ndim > 1 and given.shape != (rows, count):
+        known = features.carried(given)
     if known.shape != (rows, count):
         raise ValueError(
-            f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
+            f"the truth has shape {tuple(given.shape)}, but {rows} rows of {count} features are explained; "
             "explain the rows that it is the truth of"
         )
     return known
@@ -1166,12 +1193,16 @@ def eats_images(name: str, refused: bool) -> None:
 
 LAYOUTS = ("NCHW", "NHWC", "NHW")
 SLACK = 0.5  # how far brighter or darker images may be than [0, 1] and still be of these units
+BRIGHT, FAR = 128, 10  # numbers as large are bytes, whatever their type; and so many times larger than the fit's are of other units
 CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
 
 
 def as_array(X: Any) -> np.ndarray:
     """Rows as an array, whatever device a tensor of them lies on and whether it carries gradients or not."""
-    return np.asarray(X.detach().cpu() if hasattr(X, "detach") else X)
+    if isinstance(X, Tensor):
+        X = X.detach().cpu()
+        return np.asarray(X.float() if X.dtype is torch.bfloat16 else X)  # NumPy has no bfloat16
+    return np.asarray(X)
 
 
 def images(X: Any) -> np.ndarray:
@@ -1255,18 +1286,22 @@ def same_images(given: Sequence[int], shape: Sequence[int], layout: str | None) 
         )
 
 
-def same_units(given: np.dtype[Any], span: tuple[float, float], dtype: np.dtype[Any], beyond_one: bool | None) -> None:
+def same_units(given: np.dtype[Any], span: tuple[float, float], dtype: np.dtype[Any], known: tuple[float, float]) -> None:
     """Refuse images in other units than those of the fit: bytes and numbers in [0, 1] are of the same units, all else must be alike."""
     whole, was_whole = given.kind == "u", dtype.kind == "u"
-    if whole and beyond_one:
-        raise ValueError(f"images are {given}, but the fit was of {dtype} beyond [0, 1]; pass that type, in the same units")
-    if whole or beyond_one or beyond_one is None or (span[0] >= -SLACK and span[1] <= 1 + SLACK):
-        return
-    told = f"{dtype}" if was_whole else f"{dtype} in [0, 1]"
-    raise ValueError(
-        f"images are {given} from {span[0]:g} to {span[1]:g}, but the fit was of {told}; "
-        f"pass {'that type, or ' if was_whole else ''}numbers in [0, 1]: divide bytes by 255"
-    )
+    in_unit = was_whole or (known[0] >= 0 and known[1] <= 1)
+    size = max(map(abs, known))
+    if whole:
+        fits = given == dtype if was_whole else in_unit
+    elif in_unit:
+        fits = span[0] >= -SLACK and span[1] <= 1 + SLACK
+    else:  # numbers of any units: those of a fit on bytes, or far beyond those of the fit, can be told
+        fits = max(map(abs, span)) <= FAR * size and not (size >= BRIGHT and span[0] >= 0 and 0 < span[1] <= 1)
+    if not fits:
+        was = f"{dtype}" if was_whole else f"{dtype} from {known[0]:g} to {known[1]:g}"
+        way = "numbers in [0, 1]: divide bytes by 255" if in_unit else f"{dtype} in the same units"
+        way = f"{dtype}, or {way}" if was_whole else way
+        raise ValueError(f"images are {given} from {span[0]:g} to {span[1]:g}, but the fit was of {was}; pass {way}")
 
 
 def not_fetched(path: Path, address: str, failed: Exception) -> FileNotFoundError:

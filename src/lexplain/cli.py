@@ -380,7 +380,8 @@ def right_reasons(
     explained = told.explain(judged.x)
     _uses(rows.names, plain.explain(judged.x).scores, explained.scores)
     scored = "" if judged.y is None else f"; score {plain.score(judged.x, judged.y):.3f} plain, {told.score(judged.x, judged.y):.3f} now"
-    typer.echo(f"{len(rows.x):,} rows, strength {told.model.strength_:.3g}{scored}")
+    used = f"; {told.model.still_used_:.0%} of held-out answers change with what was marked"
+    typer.echo(f"{len(rows.x):,} rows, strength {told.model.strength_:.3g}{scored}{used}")
     if out is not None:
         told.save(out)
         typer.echo(f"Written to {out}")

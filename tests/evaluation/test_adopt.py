@@ -112,12 +112,37 @@ def test_a_frame_is_put_into_the_order_of_the_rows():
     assert adopt(labelled, X, keep=2).feature_names == tuple(FRAME.columns)  # names where X has none
 
 
-def test_features_of_several_axes_are_flattened():
+def test_scores_of_pixels_are_those_of_patches_of_one_pixel():
     images, scores = np.zeros((3, 2, 5)), GENERATOR.normal(size=(3, 2, 5))
     e = adopt(torch.tensor(scores), images, keep=4)
     assert np.array_equal(e.scores.numpy(), scores.reshape(3, 10))
     assert (e.mask.sum(1) == 4).all()
-    assert e.feature_names[-1] == "x10"
+    assert e.feature_names[-1] == "r2 c5"
+    assert e.features.count == 10
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
+    scores = GENERATOR.normal(size=(2, 3, 6, 5))
+    given = scores if layout == "NCHW" else np.moveaxis(scores, 1, -1)
+    each = adopt(given, np.zeros(given.shape), keep=4)
+    assert each.features.each_channel
+    assert np.array_equal(each.scores.numpy(), scores.reshape(2, 90))
+    assert np.array_equal(each.features.laid_out(each.features.expand(each.scores)).numpy(), given)
+    together = adopt(scores[:, 0], np.zeros(given.shape), keep=4)
+    assert together.features.count == 30
+    assert np.array_equal(together.scores.numpy(), scores[:, 0].reshape(2, 30))
+    one = scores[:, :1] if layout == "NCHW" else np.moveaxis(scores[:, :1], 1, -1)
+    assert np.array_equal(adopt(one, np.zeros(given.shape), keep=4).scores, together.scores)
+    with pytest.raises(ValueError, match="the scores have shape"):
+        adopt(scores[:, :2, :3], np.zeros(given.shape), keep=4)
+
+
+def test_attributions_of_images_in_colour_are_audited():
+    images = GENERATOR.random((60, 3, 8, 8)).astype(np.float32)
+    labels = (images[:, 0, :4, :4].mean((1, 2)) > 0.5).astype(int)
+    card = audit(images, images, labels, keep=4, measures=[])
+    assert card.verdict in ("honest", "encodes", "cannot tell")
 
 
 def test_an_explanation_of_ours_is_returned_as_it_is():

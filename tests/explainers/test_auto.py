@@ -310,7 +310,7 @@ def test_a_good_fit_says_nothing(fitted):
     ("settings", "words"),
     [
         ({"keep": "some"}, "keep='some', but a number of features .*, a rate between 0 and 1, or 'auto' is needed"),
-        ({"method": "l2x", "keep": "auto"}, "keep='auto' needs the default method"),
+        ({"method": "l2x", "keep": "auto"}, "keep='auto' needs method 'gains'"),
         ({"method": "realx", "tolerance": 0.1}, "only keep='auto' of the default method heeds it"),
         ({"keep": 2, "tolerance_points": 5}, "only keep='auto' of the default method heeds it"),
         ({"tolerance": 0.1, "tolerance_points": 5}, "give one of them"),

@@ -276,6 +276,44 @@ def test_a_predictor_that_cannot_read_the_rows():
         Explainer(predictor=nn.Linear(7, 2), epochs=1).fit(X, Y)
 
 
+class Silent(nn.Module):
+    def forward(self, x):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("parts", "words"),
+    [
+        ({"predictor": Silent()}, ["the predictor cannot read rows of shape (4, 4): RuntimeError"]),
+        ({"predictor": nn.LSTM(4, 2)}, ["the predictor cannot read rows of shape (4, 4)"]),  # it returns a tuple
+        ({"selector": nn.Linear(7, 4)}, ["the selector cannot read rows of shape (4, 4): mat1 and mat2"]),
+    ],
+    ids=str,
+)
+def test_networks_that_cannot_read_the_rows(parts, words):
+    with refused(ValueError, *words):
+        Explainer("lex", epochs=1, **parts).fit(X, Y)
+
+
+@pytest.mark.parametrize("part", ["selector", "predictor"])
+def test_names_of_networks(part):
+    with refused(TypeError, f"{part}='mlp' is no network", "give an nn.Module"):
+        Explainer(**{part: "mlp"}).fit(X, Y)
+
+
+class NeedsAnObject(nn.Module):
+    def fit(self, x):
+        return self
+
+
+@pytest.mark.parametrize(
+    ("imputer", "words"), [({}, "imputer={} is no imputer"), (True, "is no imputer"), (NeedsAnObject, "a class method")]
+)
+def test_what_is_no_imputer(imputer, words):
+    with refused(TypeError, words):
+        Explainer("lex", imputer=imputer).fit(X, Y)
+
+
 # ---- models ----
 
 

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from lexplain import Explainer
-from lexplain.explainers import BASELINES
+from lexplain.explainers import BASELINES, to_quantus
 from lexplain.features import Patches
 from lexplain.methods import METHODS
 from lexplain.predictors import Outputs, cnn
@@ -39,6 +39,33 @@ def test_every_method_explains_images(method, tmp_path):
     assert torch.equal(back.explain(X[:5]).scores, explanation.scores)
     assert back.features == Patches((2, 2), "NCHW")
     assert torch.allclose(back.explain(X[:5]).prediction, explanation.prediction, atol=1e-6)
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NHW"])
+def test_attributions_have_the_shape_of_the_images(layout):
+    colour = np.repeat(X, 3, axis=1)
+    rows = {"NCHW": colour, "NHWC": np.moveaxis(colour, 1, -1), "NHW": colour[:, 0]}[layout]
+    explainer = Explainer(features=Patches(4, layout=layout), keep=2, **SHORT).fit(rows, Y)
+    found = explainer.attribute(torch.as_tensor(rows[:5]))
+    assert found.shape == rows[:5].shape
+    first = (found if layout == "NCHW" else found.movedim(-1, 1) if layout == "NHWC" else found[:, None])[:, -1, :4, :4]
+    assert torch.equal(first, explainer.explain(rows[:5]).scores[:, :1, None].expand(5, 4, 4))
+    assert np.array_equal(to_quantus(explainer)(model=None, inputs=rows[:5], targets=Y[:5]), found.numpy())
+
+
+def test_a_model_is_asked_in_the_units_that_it_eats():
+    seen = []
+
+    def model(rows):
+        seen.append((rows.dtype, rows.max()))
+        return np.stack([1 - rows[:, 0, 2, 7], rows[:, 0, 2, 7]], 1)
+
+    explainer = Explainer("meed", features=Patches(2), keep=4, **SHORT).fit(X, model=model)
+    told = explainer.explain(X[:5])
+    seen.clear()
+    again = explainer.explain((X[:5] * 255).round().astype(np.uint8))
+    assert [(str(kind), high <= 1) for kind, high in seen] == [("float32", True)]
+    assert torch.allclose(again.scores, told.scores, atol=0.02)
 
 
 def test_networks_suit_images_unless_given():

@@ -407,6 +407,19 @@ def test_a_wrong_name_of_an_imputer_is_refused_before_the_model_is_asked():
         quick("lex", imputer="gmm").fit(X, model=model)
 
 
+@pytest.mark.parametrize("value", [0.0, 0, np.float32(2.5)])
+def test_a_number_is_put_everywhere(value):
+    imputer = quick("lex", imputer=value).fit(X, LABELS).method_.imputer
+    assert isinstance(imputer, Constant)
+    assert imputer.value == value
+
+
+def test_a_tensor_of_half_precision_is_explained():
+    explainer = quick("lex").fit(X, LABELS)
+    rows = torch.as_tensor(X, dtype=torch.bfloat16)
+    assert torch.equal(explainer.explain(rows).mask, explainer.explain(rows.float()).mask)
+
+
 def test_a_tensor_that_carries_gradients_is_explained():
     explainer = quick("lex").fit(X, LABELS)
     carrying = torch.as_tensor(X, dtype=torch.float64).requires_grad_()

@@ -125,7 +125,25 @@ def test_the_truth_of_other_patches_is_carried_too_and_edges_count_the_pixels_th
     corner[0, 8] = True  # of patches of 3 x 3 pixels: the one pixel in the corner
     assert Patches(2).fit(images).carried(corner).reshape(4, 4).nonzero().tolist() == [[3, 3]]  # a patch of one pixel, too
     assert Patches(1).fit(images).carried(corner).reshape(7, 7).nonzero().tolist() == [[6, 6]]
-    assert not Patches(7).fit(images).carried(corner).any()
+    assert Patches(7).fit(images).carried(corner).tolist() == [[True]]  # 1 of 49 pixels, but no patch has more
+
+
+def test_what_is_small_is_not_lost():
+    features = Patches(4).fit(np.zeros((1, 8, 8)))
+    pixels = torch.zeros(3, 8, 8).bool()
+    pixels[0, 3, 3] = True
+    pixels[1, 0, 3:6] = True  # one pixel in the first patch, two in the second
+    assert features.carried(pixels).tolist() == [[True, False, False, False], [False, True, False, False], [False] * 4]
+
+
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_truth_of_the_images_own_shape_is_taken_by_channels_or_together(layout):
+    truth = torch.zeros(1, 3, 4, 4).bool()
+    truth[0, 1, :2, :2] = True
+    given = truth if layout == "NCHW" else truth.movedim(1, -1)
+    together, each = (Patches(2, layout=layout, each_channel=each).fit(np.zeros(given.shape)) for each in (False, True))
+    assert together.carried(given).tolist() == [[True, False, False, False]]
+    assert each.carried(given).nonzero().tolist() == [[0, 4]]  # the first patch of the second channel
 
 
 def test_every_channel_has_the_truth_of_its_pixels():
@@ -156,11 +174,14 @@ def test_the_same_images_are_encoded_alike_in_units_that_can_be_told(fitted, giv
 @pytest.mark.parametrize(
     ("fitted", "given", "told"),
     [
-        (BYTES, WIDE, r"float32 from 0 to 255, but the fit was of uint8; pass that type, or numbers in \[0, 1\]"),
+        (BYTES, WIDE, r"float32 from 0 to 255, but the fit was of uint8; pass uint8, or numbers in \[0, 1\]"),
+        (BYTES, BYTES.astype(np.uint16), "uint16 from 0 to 255, but the fit was of uint8"),
         (BYTES, BYTES.astype(int), "int64 from 0 to 255"),
-        (UNIT, WIDE, r"float32 from 0 to 255, but the fit was of float32 in \[0, 1\]; pass numbers in \[0, 1\]: divide bytes by 255"),
-        (WIDE, BYTES, r"uint8, but the fit was of float32 beyond \[0, 1\]"),
-        (UNIT * 4 - 2, BYTES, "uint8, but the fit was of float32 beyond"),
+        (UNIT, WIDE, r"float32 from 0 to 255, but the fit was of float32 from 0 to 1; pass numbers in \[0, 1\]: divide bytes by 255"),
+        (WIDE, BYTES, "uint8 from 0 to 255, but the fit was of float32 from 0 to 255; pass float32 in the same units"),
+        (WIDE, UNIT, "float32 from 0 to 1, but the fit was of float32 from 0 to 255"),
+        (UNIT * 4 - 2, BYTES, "uint8 from 0 to 255, but the fit was of float32 from -2 to 2"),
+        (UNIT * 4 - 2, WIDE, "float32 from 0 to 255, but the fit was of float32 from -2 to 2"),
     ],
 )
 def test_images_in_other_units_are_refused(fitted, given, told):
@@ -171,5 +192,5 @@ def test_images_in_other_units_are_refused(fitted, given, told):
 
 def test_a_file_from_before_units_were_kept_is_read():
     state = Patches().fit(WIDE).state()
-    del state["beyond_one"]
+    del state["span"]
     assert Patches().restore(state).encode(WIDE).max() > 1

@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from lexplain.masks import Bernoulli, Coins, ConcreteMax, ShapleyKernel, TopK, UniformRate, top_k_mask
-from lexplain.masks.noise import gumbel
 
 ROWS, COUNT, K = 4, 6, 2
 MASKS = {
@@ -232,19 +231,27 @@ def test_scores_are_above_one_half_where_a_feature_is_kept_and_ordered_as_the_lo
     assert (p.scores.gather(-1, order).diff(dim=-1) >= 0).all()
 
 
-@pytest.mark.parametrize("kind", [TopK, ConcreteMax])
-def test_scores_are_the_chance_to_come_before_a_feature_at_the_edge(kind):
-    logits = torch.tensor([[2.0, 0.0, -1.0, 1.0, -3.0]])  # three are kept: the edge lies at -0.5
-    edge = torch.cat([logits, torch.tensor([[-0.5]])], 1)
-    first = (edge + gumbel(edge, (200_000,)))[:, 0]
-    share = (first[:, :5] > first[:, 5:]).float().mean(0)
-    assert torch.allclose(kind(logits, 3).scores[0], share, atol=0.006)
+@pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
+def test_scores_are_the_distance_to_the_edge_squeezed(kind):
+    logits = torch.tensor([[2.5, 0.5, -1.5, 0.0, -3.5]])  # three are kept: the edge lies at -0.75
+    expected = [0.5 + 0.5 * (z + 0.75) / (1 + abs(z + 0.75)) for z in logits[0].tolist()]
+    assert kind(logits, k=3).scores[0].tolist() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
+def test_equals_at_the_edge_are_told_apart_and_those_far_above_it_keep_their_order(kind, dtype):
+    flat = kind(torch.zeros(1, 5, dtype=dtype), k=2)
+    assert torch.equal(flat.scores > 0.5, flat.mode)
+    assert torch.equal(flat.scores < 0.5, ~flat.mode)
+    steep = kind(torch.tensor([[90.0, 60.0, 40.0, 0.0, -80.0]], dtype=dtype), k=3)
+    assert (steep.scores[0].diff() < 0).all()
 
 
 @pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
 def test_scores_keep_their_order_where_nothing_is_left_out(kind):
     scores = kind(torch.tensor([[3.0, 1.0, 2.0]]), k=3).scores
-    assert torch.allclose(scores, torch.tensor([[3.0, 1.0, 2.0]]).sigmoid())  # a level of 0, one below the lowest
+    assert torch.allclose(scores, torch.tensor([[7 / 8, 3 / 4, 5 / 6]]))  # a level of 0, one below the lowest
 
 
 @pytest.mark.parametrize("count", [5, 500])  # short rows and long ones go different ways

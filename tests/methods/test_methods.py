@@ -410,6 +410,16 @@ def test_parts_that_do_not_fit_refuse(parts, words):
         of_parts(**parts).refuse_misfit(for_method(of_parts(), trial_of("labels")))
 
 
+class SaysNoScores(TopK):
+    scores = property()
+
+
+def test_a_distribution_that_cannot_say_what_it_keeps_refuses():
+    method = of_parts(selector=selector_of(SaysNoScores))
+    with pytest.raises(TypeError, match=r"SaysNoScores has no `scores`, which every distribution over masks needs"):
+        method.refuse_misfit(for_method(method, trial_of("labels")))
+
+
 def test_parts_that_fit_do_not_refuse():
     for parts in ({}, {"estimator": Reinforce(), "predictor": black_box()}, {"mask_costs": [Continuity(0.1)]}):
         of_parts(**parts).refuse_misfit(for_method(of_parts(), trial_of("labels")))

@@ -47,6 +47,8 @@ def test_a_forbidden_column_is_not_used_and_the_other_one_is(strength):
     assert slopes[0] < 0.1 * slopes[1]
     assert told.strength_ > 0
     assert plain.strength_ == 0
+    assert told.still_used_ <= 0.05
+    assert plain.still_used_ == 0
 
 
 def test_all_ways_to_annotate_mean_the_same():
@@ -208,3 +210,14 @@ def test_refusals(settings, given, message):
 def test_use_before_fit():
     with pytest.raises(ValueError, match="not fitted yet"):
         lx.RightReasons(small()).predict(np.zeros((2, 3)))
+
+
+def test_marked_inputs_that_nothing_can_stand_in_for_are_said_to_be_used(caplog):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(400, 2)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)  # the marked column alone tells the class
+    weak = lx.RightReasons(small(2), strength=1e-6, held_out=0.0, **SOON).fit(x, y, irrelevant_mask=[1, 0])
+    assert weak.still_used_ > 0.3
+    assert "of the answers still change with inputs that were marked" in caplog.text
+    values = lx.RightReasons(small(2, 1), strength=1e-6, held_out=0.0, **SOON).fit(x, x[:, 0], irrelevant_mask=[1, 0])
+    assert values.still_used_ > 0.5

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from .. import check
 from ..core import Explanation
+from ..features import Patches, features_for
 
 
 def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | None = None, target: Any = None) -> Explanation:
@@ -23,7 +23,7 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
             of one array a class; a captum tensor, or a tuple of one; one LIME explanation of a table, or a list of them; or scores or
             masks as an array, a DataFrame, a tensor or nested lists. A DataFrame with the labels of X's columns or rows, in whatever
             order, is put into X's; one that merely numbers them is taken as it is.
-        X: the rows (n, ...) that were explained; the features of rows with more than one axis are flattened.
+        X: the rows (n, ...) that were explained. Scores of images are of pixels, (n, rows, columns), or of each channel of them, as X.
         keep: what is kept of scores: so many of the largest |score| of each row, or a rate in (0, 1) of them; of equal ones the first.
             None: truths, or scores that are all 0 or 1, are a mask; scores that leave out at least one feature of every row (exact
             zeros, as LIME's) keep the others; scores of every feature do not say what is kept, and are refused.
@@ -50,18 +50,41 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
         elif isinstance(explanation, pd.DataFrame):
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
-    scores = check.foreign_scores(scores, data.shape).reshape(len(scores), prod(data.shape[1:]))
+    features, scores = _of_pixels(scores, data)
+    scores = check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
         scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
         mask=torch.from_numpy(_mask(scores, keep)),
-        feature_names=_names(data, names, scores.shape[1]),
+        feature_names=_names(data, names, scores.shape[1]) if features is None else features.names,
         data=data,
         method=method or "",
+        features=features,
         asked=None if asked is None else torch.from_numpy(asked),
         additive=base is not None,
         base=base,
     )
+
+
+def _of_pixels(scores: np.ndarray, data: Any) -> tuple[Patches | None, np.ndarray]:
+    """The pixels that scores of images are of, each channel's or all together, and the scores in their order; None: no images."""
+    blank = features_for(data)
+    if not isinstance(blank, Patches) or scores.dtype.kind not in "biuf":
+        return None, scores
+    try:
+        layout = check.image_layout(data.shape, None)
+    except ValueError:  # either axis could be the channels: as PyTorch has them
+        layout = "NCHW"
+    axis = {"NCHW": 1, "NHWC": 3, "NHW": None}[layout]
+    if axis is not None and scores.ndim == 4 and scores.shape[axis] == 1:
+        scores = scores.squeeze(axis)
+    pixels = tuple(size for place, size in enumerate(data.shape) if place != axis)
+    if scores.shape == pixels:
+        return Patches(1, layout=layout).fit(data), scores
+    if scores.shape == data.shape:
+        assert axis is not None  # else the pixels are all there is
+        return Patches(1, layout=layout, each_channel=True).fit(data), np.moveaxis(scores, axis, 1)
+    return None, scores
 
 
 def classes_explained(explanation: Any, X: Any) -> Sequence[int] | None:

@@ -60,7 +60,8 @@ def audit(
         train: (X, y) or (X, y, explanation) of other rows, which the judges learn from; with a model y may be None.
             None: half of the given rows are judged by judges that learned from the other half.
         explainer: what made the explanation, an object with `explain` or a function of rows, for measures that explain again.
-        truth: (rows, features) the features that really decide, where they are known.
+        truth: (rows, features) the features that really decide, where they are known; of images also their pixels, by which a patch is
+            true where half of its pixels are (`Patches.carried`).
         control_flow: the feature that only decides which others matter.
         keep: of another tool's scores, how many features of a row count as kept, or what share of them.
         target: the class that is explained, one label for all rows or (rows,) labels. None: of scores of several classes, such as shap's

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Any:
-    """Scores in the shape, type and structure of the rows given; every column of a group has the score of its group."""
+    """Scores in the shape, type and structure of the rows given; every column of a group, and pixel of a patch, has its score."""
     check.fitted(explainer)
     if isinstance(inputs, tuple):  # captum's metrics wrap what they are given, and expect it back wrapped
         check.one_input(len(inputs))
@@ -24,5 +24,6 @@ def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Any:
     rows: Any = inputs.detach().cpu().numpy()
     if features.frame and rows.ndim == 2 and rows.shape[1] == len(features.labels):  # a model of DataFrames may be asked, too
         rows = pd.DataFrame(rows, columns=list(features.labels))
-    scores = explainer.explain(rows).scores[:, list(features.owners)]
+    scores = explainer.explain(rows).scores
+    scores = features.laid_out(features.expand(scores)) if getattr(features, "images", False) else scores[:, list(features.owners)]
     return scores.to(device=inputs.device, dtype=inputs.dtype if inputs.is_floating_point() else torch.get_default_dtype())

@@ -59,8 +59,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         features: what can be on or off, such as `Groups(...)` or `Patches(4)`; None: each column, or each pixel (patches if they are many).
         selector: a network of scores (b, d); None: the method's own.
         predictor: a network that predicts from masked rows; None: the method's own.
-        imputer: an imputer of encoded rows, or an imputer class or its name ("GaussianMixture"), which is fitted to them; None: the
-            method's own.
+        imputer: an imputer of encoded rows, or an imputer class or its name ("GaussianMixture"), which is fitted to them, or a number;
+            None: the method's own.
         regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
             with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
         epochs: passes over the rows; None: about 3,000 optimiser steps, for the default method more where a table has over 32 features or
@@ -155,6 +155,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.tolerances(keep, self.tolerance, self.tolerance_points, recipe is METHODS[DEFAULT] or isinstance(recipe, Method))
         check.one_of(self.budget, BUDGETS, "budget")
         known_imputer(self.imputer)
+        check.networks_given(selector=self.selector, predictor=self.predictor)
         check.enough_rows(len(rows))
         if regime in ("free", "fixed"):
             check.same_length(rows, check.target_values(y))
@@ -393,7 +394,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         ask = self.ask_
         check.model_there(ask)
         assert ask is not None
-        values = torch.as_tensor(ask(X), dtype=torch.float32, device=device).reshape(len(x), -1)
+        # Images may have come in another type than that of the fit, which is the one that the model eats.
+        rows = self.features_.decode(x) if getattr(self.features_, "images", False) else X
+        values = torch.as_tensor(ask(rows), dtype=torch.float32, device=device).reshape(len(x), -1)
         return x, (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
 
     def _split(self, x: Tensor, other: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:

@@ -1,11 +1,13 @@
-"""An imputer as users give it: fitted already, a class, or the name of one of ours."""
+"""An imputer as users give it: fitted already, a class, the name of one of ours, or a number."""
 
 from __future__ import annotations
 
 import copy
 import inspect
+from numbers import Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -15,8 +17,14 @@ IMPUTERS = [name for name in imputers.__all__ if inspect.isclass(getattr(imputer
 
 
 def known_imputer(imputer: Any) -> Any:
-    """One of our classes for its name; anything else as it is."""
-    return getattr(imputers, check.one_of(imputer, IMPUTERS, "imputer")) if isinstance(imputer, str) else imputer
+    """One of our classes for its name, a constant for a number; an imputer, a class of one, or None as it is."""
+    if isinstance(imputer, str):
+        return getattr(imputers, check.one_of(imputer, IMPUTERS, "imputer"))
+    if isinstance(imputer, Real) and not isinstance(imputer, (bool, np.bool_)):
+        return imputers.Constant(float(imputer))
+    if imputer is not None:
+        check.imputer_given(imputer)
+    return imputer
 
 
 def fitted_imputer(imputer: Any, x: Tensor, device: torch.device | None = None) -> nn.Module:

@@ -43,20 +43,19 @@ class Patches:
     each_channel: bool = False
     shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
     dtype: str = "float32"  # of the images that a model eats
-    beyond_one: bool | None = None  # whether numbers of those images leave [0, 1]; None: nobody knows
+    span: tuple[float, float] | None = None  # the least and the greatest of their numbers; None: nobody knows
     images = True
     frame = False
     categorical: tuple[str, ...] = ()
 
     def fit(self, X: Any) -> Patches:
         """Learn layout, shape and type from training images."""
-        images, (low, high) = check.images_and_span(X)
+        images, span = check.images_and_span(X)
         layout = check.image_layout(images.shape, self.layout)
         shape = _channels_first(images[:1], layout).shape[1:]
         size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         check.patches_fit(size, shape)
-        beyond = images.dtype.kind != "u" and (low < 0 or high > 1)
-        return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), beyond_one=beyond)
+        return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), span=span)
 
     # ---- which features there are ----
 
@@ -121,19 +120,33 @@ class Patches:
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
     def carried(self, truth: Tensor) -> Tensor:
-        """Truth (n, m) of pixels, or of squares of another size, for these patches (n, d): true where half of the pixels are.
+        """The truth of pixels, or of squares of another size, for these patches (n, d): true where half of a patch's pixels are.
 
-        What is no truth of such squares, or could be of squares of several sizes, comes back as it is.
+        Where no patch of an image has as many, those with the most are true, so that what is small is not lost. Truth is (n, m), (n, rows,
+        columns), or of the images' own shape; what is none of that, or could be of squares of several sizes, comes back as it is.
         """
-        _, rows, columns = self.shape
-        sides = [side for side in range(1, max(rows, columns) + 1) if -(-rows // side) * -(-columns // side) == truth.shape[1]]
+        pixels = self._pixels(truth)
+        if pixels is None:
+            return truth
+        if not self.each_channel:
+            pixels = pixels.any(1, keepdim=True)
+        alike = replace(self, shape=(self.layers, *self.shape[1:]))
+        counts = alike.gather(pixels.float().expand(-1, *alike.shape))
+        half = alike.gather(torch.ones(1, *alike.shape)) / 2
+        return (counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0)
+
+    def _pixels(self, truth: Tensor) -> Tensor | None:
+        """Truth as (n, channels or 1, rows, columns); None where it cannot be told which pixels it is of."""
+        channels, rows, columns = self.shape
+        if truth.ndim == 4:
+            first = truth.movedim(-1, 1) if self.layout == "NHWC" else truth
+            return first if first.shape[1:] in ((1, rows, columns), (channels, rows, columns)) else None
+        flat = truth.flatten(1)
+        sides = [side for side in range(1, max(rows, columns) + 1) if -(-rows // side) * -(-columns // side) == flat.shape[1]]
         sides = [side for side in sides if rows % side == columns % side == 0] or sides
         if len(sides) != 1:
-            return truth
-        squares, plain = (replace(self, size=size, shape=(1, rows, columns), each_channel=False) for size in (sides[0], self.size))
-        pixels = squares.expand(truth)
-        half = plain.gather(torch.ones_like(pixels[:1], dtype=torch.float32)) / 2
-        return (plain.gather(pixels.float()) >= half).repeat(1, self.layers)
+            return None
+        return replace(self, size=sides[0], shape=(1, rows, columns), each_channel=False).expand(flat)
 
     # ---- images ----
 
@@ -141,7 +154,8 @@ class Patches:
         """Turn images into the tensor (b, channels, rows, columns) that masks act on."""
         images, span = check.images_and_span(X)
         check.same_images(images.shape, self.shape, self.layout)
-        check.same_units(images.dtype, span, np.dtype(self.dtype), self.beyond_one)
+        if self.span is not None:
+            check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
         values = _channels_first(images, str(self.layout))
         scale = _greatest(values.dtype)
         out = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
@@ -149,13 +163,14 @@ class Patches:
 
     def raw(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""
-        return self._laid_out(x) * _greatest(np.dtype(self.dtype))
+        return self.laid_out(x) * _greatest(np.dtype(self.dtype))
 
     def decode(self, x: Tensor) -> np.ndarray:
         """Turn encoded images back into what a model eats: the layout and the type of the fit."""
         return as_type(self.raw(x.detach()).cpu().numpy(), np.dtype(self.dtype))
 
-    def _laid_out(self, x: Tensor) -> Tensor:
+    def laid_out(self, x: Tensor) -> Tensor:
+        """Numbers of pixels (n, channels, rows, columns) in the layout of the images."""
         return x.squeeze(1) if self.layout == "NHW" else x.movedim(1, -1) if self.layout == "NHWC" else x
 
     # ---- files ----
@@ -163,7 +178,7 @@ class Patches:
     def state(self) -> dict[str, Any]:
         """What `fit` learned and what it was told, as plain JSON values."""
         told = {"size": list(check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
-        return {**told, "shape": list(self.shape), "dtype": self.dtype, "beyond_one": self.beyond_one}
+        return {**told, "shape": list(self.shape), "dtype": self.dtype, "span": None if self.span is None else list(self.span)}
 
     def restore(self, state: Mapping[str, Any]) -> Patches:
         """The object that `state` was read from."""
@@ -171,8 +186,8 @@ class Patches:
         shape = tuple(int(n) for n in state["shape"])
         dtype = str(np.dtype(state["dtype"]))
         told = replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
-        beyond = state.get("beyond_one")
-        return replace(told, beyond_one=None if beyond is None else bool(beyond))
+        span = state.get("span")
+        return told if span is None else replace(told, span=(float(span[0]), float(span[1])))
 
 
 def _channels_first(images: np.ndarray, layout: str) -> np.ndarray:

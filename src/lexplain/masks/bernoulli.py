@@ -10,7 +10,7 @@ from torch.nn.functional import logsigmoid, softplus
 
 from .coupled import Coupled
 from .noise import logistic
-from .top_k import top_k_and_level
+from .top_k import edge_scores, top_k_and_level
 
 
 class Bernoulli:
@@ -88,8 +88,8 @@ class Bernoulli:
 
     @property
     def scores(self) -> Tensor:
-        """Chance (b, d) of being on, the odds of a feature at the edge of what `mode` keeps being even: above one half is kept."""
-        return self.mean if self.k is None else self._on_valid(torch.sigmoid(self.logits - self._kept[1]))
+        """Chance (b, d) of being on; where k are shown, how far each lies from the edge of those: above one half is kept."""
+        return self.mean if self.k is None else self._on_valid(edge_scores(self.logits, *self._kept))
 
     @cached_property
     def _kept(self) -> tuple[Tensor, Tensor]:

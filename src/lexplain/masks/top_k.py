@@ -16,6 +16,7 @@ OFF = -1e9  # the logit of padding: finite, so that differences of two of them a
 MOST_ORDERS = 5040  # orders of a set that log_prob sums over
 MOST_SOFTMAXES = 32  # features beyond which k softmaxes cost more than they are worth
 SHORT = 32  # features of a short row
+NUDGE = 1e-7  # of scores, so that of equals at the edge the one that is kept lies above one half
 BISECTIONS = 32  # of the level between k scores and the rest: the last bit of float32
 
 
@@ -35,6 +36,15 @@ def top_k_and_level(scores: Tensor, k: int, valid: Tensor | None = None) -> tupl
         below = scores.masked_fill(~mask, float("inf")).amin(-1, keepdim=True) - 1
         level = torch.where(level.isfinite(), level, below)
     return mask, level
+
+
+def edge_scores(logits: Tensor, mask: Tensor, level: Tensor) -> Tensor:
+    """How far log-weights (..., d) lie from the level at the edge of what is kept, in (0, 1): above one half where a feature is kept.
+
+    Squeezed by x / (1 + |x|), whose tails are long: a logistic curve would make equals of all that lie far above the edge.
+    """
+    far = (logits - level).to(torch.promote_types(logits.dtype, torch.float32))
+    return (far / (1 + far.abs())).mul_(0.5 - 2 * NUDGE).add_(0.5 - NUDGE).add_(mask, alpha=2 * NUDGE)
 
 
 def _best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
@@ -137,8 +147,8 @@ class ShowsK:
 
     @property
     def scores(self) -> Tensor:
-        """Chance (b, d) of coming before a feature at the edge of what `mode` keeps: above one half is kept."""
-        return self._on_valid(torch.sigmoid(self.logits - self._kept[1]))
+        """How far (b, d) each feature lies from the edge of what `mode` keeps, in (0, 1): above one half is kept."""
+        return self._on_valid(edge_scores(self.logits, *self._kept))
 
 
 class TopK(ShowsK):

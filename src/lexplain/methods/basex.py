@@ -46,7 +46,7 @@ def basex(
         features=features,
         selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
         estimator=estimator or Rebar(),
-        imputer=imputer or Constant(0.0),
+        imputer=Constant(0.0) if imputer is None else imputer,
         predictor=predictor_part(predictor, features, outputs, activation=nn.SiLU),
         objective=Likelihood(),
         penalties=penalties,

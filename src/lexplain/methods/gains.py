@@ -59,7 +59,7 @@ def gains(
         features=features,
         selector=Selector(network, Family(Bernoulli, {"k": k}), offset=-log(price or LEAST)),
         estimator=Reinforce(samples=1),  # a Method has one; gains are regressed, so that it is never asked
-        imputer=imputer or IndependentGaussian(),
+        imputer=IndependentGaussian() if imputer is None else imputer,
         predictor=predictor_part(predictor, features, outputs),
         objective=Likelihood(imputations_inside=False),
         plan=plan or Rounds(MarginalGains(draws=draws), rounds=rounds, lessons=LESSONS if thorough else 1, price=price, rate=rate),

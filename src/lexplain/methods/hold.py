@@ -68,7 +68,7 @@ def hold(
         features=features,
         selector=Selector(selector_network(selector, features), Family(TopK, {"k": k, "temperature": temperature}), spread=spread),
         estimator=estimator,
-        imputer=imputer or IndependentGaussian(),
+        imputer=IndependentGaussian() if imputer is None else imputer,
         predictor=part,
         objective=Likelihood(imputations_inside=False),
         predictor_masks=UniformRate,

@@ -46,7 +46,7 @@ def invase(
         features=features,
         selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
         estimator=Reinforce(samples=1),
-        imputer=imputer or Constant(0.0),
+        imputer=Constant(0.0) if imputer is None else imputer,
         predictor=critic,
         objective=Likelihood(),
         penalties=penalties,

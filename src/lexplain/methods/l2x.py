@@ -50,7 +50,7 @@ def l2x(
         features=features,
         selector=selector_part(selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature}), spread=spread),
         estimator=Pathwise(),
-        imputer=imputer or Constant(0.0),
+        imputer=Constant(0.0) if imputer is None else imputer,
         predictor=predictor_part(predictor, features, outputs),
         objective=Likelihood(),
     )

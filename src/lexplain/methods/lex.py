@@ -47,7 +47,7 @@ def lex(
         features=features,
         selector=selector_part(selector, features, Family(TopK, {"k": k, "temperature": temperature}), activation=nn.SiLU),
         estimator=estimator,
-        imputer=imputer or IndependentGaussian(),
+        imputer=IndependentGaussian() if imputer is None else imputer,
         predictor=part,
         objective=objective or Likelihood(imputations=4),
         decay=decay,

@@ -45,7 +45,7 @@ def meed(
         features=features,
         selector=selector_part(selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature}), context=outputs.count),
         estimator=Pathwise(),
-        imputer=imputer or Constant(0.0),
+        imputer=Constant(0.0) if imputer is None else imputer,
         predictor=selected,
         objective=Likelihood(),
         adversary=(adversary_part(selected, features, outputs), adversary_weight),

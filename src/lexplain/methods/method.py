@@ -240,11 +240,14 @@ class Method(nn.Module):
 
     def refuse_misfit(self, trial: Trial) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
-        check.logits_fit(self.selector.logits(trial.x, trial.context), (len(trial), self.features.count))
+        with check.eaten("selector", trial.x):
+            logits = self.selector.logits(trial.x, trial.context)
+        check.logits_fit(logits, (len(trial), self.features.count))
         with check.eaten("predictor", trial.x):
             predicted = self.predictor(trial.x, torch.ones_like(trial.x, dtype=torch.bool))
         check.prediction_fits(predicted, len(trial), self.predictor.outputs)
         p = self.distribution(trial)
+        check.shows_what_it_keeps(p)
         check.estimator_fits(self.estimator, p, self.predictor)
         check.logits_fit(p.logits, (len(trial), self.features.count))
         for phase in self.phases():

@@ -61,7 +61,7 @@ def realx(
         features=features,
         selector=selector_part(selector, features, family, spread=spread),
         estimator=estimator or Reinforce(samples=4),
-        imputer=imputer or Constant(0.0),
+        imputer=Constant(0.0) if imputer is None else imputer,
         predictor=predictor_part(predictor, features, outputs),
         objective=Likelihood(),
         penalties=penalties,

@@ -44,6 +44,8 @@ def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str =
     data, features, _ = scene(task_of(first[0]))
     x = data.test.x[:SHOWN]
     shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in found.items()}
+    lost = [cell.label for cell in first if cell.label not in found]
+    told += f"; the masks of {', '.join(lost)} were not kept" if lost else ""
     return masks_side_by_side(shown, images=images, title=f"What is kept of the first test images (seed 0{told})")
 
 

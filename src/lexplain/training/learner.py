@@ -78,6 +78,23 @@ class Learner(nn.Module):
         if trial.irrelevant is not None:
             marked = trial.irrelevant.flatten(1).any(1)
             trial = trial.take(marked) if int(marked.sum()) >= JUDGES else trial
-            assert trial.irrelevant is not None
-            trial = replace(trial, x=torch.where(trial.irrelevant, trial.x.roll(1, 0), trial.x))
+            trial = _with_marked_of_others(trial)
         return wrong_answers(self.network(trial.x), target_values(trial.target))
+
+    @torch.no_grad()
+    def still_used(self, trial: Trial) -> float:
+        """Share of the marked rows whose answer changes with the marked inputs; of real values, of their variance."""
+        assert trial.irrelevant is not None
+        trial = trial.take(trial.irrelevant.flatten(1).any(1))
+        if len(trial) < 2:
+            return 0.0
+        own, other = self.network(trial.x), self.network(_with_marked_of_others(trial).x)
+        if isinstance(trial.target, Normal):
+            return min(1.0, float((own - other).square().mean() / (2 * own.var()).clamp_min(1e-12)))
+        return float((own.argmax(1) != other.argmax(1)).float().mean())
+
+
+def _with_marked_of_others(trial: Trial) -> Trial:
+    """Rows whose marked inputs take the values of other rows."""
+    assert trial.irrelevant is not None
+    return replace(trial, x=torch.where(trial.irrelevant, trial.x.roll(1, 0), trial.x))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import logging
 from dataclasses import replace
 from functools import partial
 from math import ceil
@@ -30,6 +31,8 @@ from .learner import Learner, Variant
 from .penalty import input_gradients
 from .settings import Settings, constant
 
+log = logging.getLogger("lexplain")
+USED = 0.1  # share of answers that change with marked inputs from which it is said
 CUTOFF = 0.67  # of a row's largest slope, above which an input counts as used (the paper's c)
 PROBE = 1000  # most steps that are spent on finding a strength; a network that has not begun to learn has no slopes to measure
 MAX_ROWS = 8192  # of a forward pass outside training
@@ -160,6 +163,14 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         self.history_ = pd.DataFrame(fit(learner, [phase], train, held, settings, fabric=fabric, checkpoint=kept))
         self.network_ = network.eval().requires_grad_(False)
         self.strength_ = learner.last_strength
+        self.still_used_ = learner.still_used((held if self.held_out else train).to(fabric.device)) if marked else 0.0
+        if self.still_used_ > USED:
+            log.warning(
+                "%.0f %% of the answers still change with inputs that were marked: the others may not tell the answer, or strength=%.3g is "
+                "too low",
+                100 * self.still_used_,
+                self.strength_,
+            )
 
     def _split(self, rows: Trial) -> tuple[Trial, Trial]:
         if not self.held_out:

@@ -47,8 +47,9 @@ def outline(ax: Axes, region: np.ndarray, *, at: tuple[int, int] = (0, 0), colou
 
 def score_word(explanation: Explanation) -> str:
     """What a score is: those of our methods tell what is kept, and others say no more than that higher is more."""
-    word = "score, above ½ is kept" if explanation.method in METHODS and not explanation.additive else "score"
-    return f"{word}, mean of the channels" if explanation.features.each_channel else word
+    if explanation.features.each_channel:
+        return "score, mean of the channels"
+    return "score, above ½ is kept" if explanation.method in METHODS and not explanation.additive else "score"
 
 
 def colour_bar(beside: Axes, scale: Normalize, colours: Colormap, label: str, *, into: Axes | None = None) -> None:

@@ -36,7 +36,7 @@ def images_of(explanation: Explanation, rows: Sequence[int]) -> Tensor:
     """Encoded images (b, channels, rows, columns)."""
     features = patches_of(explanation)
     # Pictures are of the images that are there, whatever units the fit had.
-    return replace(features, beyond_one=None).encode(np.asarray(explanation.data)[np.asarray(rows)])
+    return replace(features, span=None).encode(np.asarray(explanation.data)[np.asarray(rows)])
 
 
 def span_of(data: object) -> Span:
