@@ -1,5 +1,6 @@
 """What every mask distribution promises; a new one is one more line in MASKS or FIXED."""
 
+import math
 from functools import partial
 
 import pytest
@@ -234,7 +235,7 @@ def test_scores_are_above_one_half_where_a_feature_is_kept_and_ordered_as_the_lo
 @pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
 def test_scores_are_the_distance_to_the_edge_squeezed(kind):
     logits = torch.tensor([[2.5, 0.5, -1.5, 0.0, -3.5]])  # three are kept: the edge lies at -0.75
-    expected = [0.5 + 0.5 * (z + 0.75) / (1 + abs(z + 0.75)) for z in logits[0].tolist()]
+    expected = [0.5 + math.atan(z + 0.75) / math.pi for z in logits[0].tolist()]
     assert kind(logits, k=3).scores[0].tolist() == pytest.approx(expected, abs=1e-6)
 
 
@@ -251,7 +252,7 @@ def test_equals_at_the_edge_are_told_apart_and_those_far_above_it_keep_their_ord
 @pytest.mark.parametrize("kind", [TopK, ConcreteMax, Bernoulli])
 def test_scores_keep_their_order_where_nothing_is_left_out(kind):
     scores = kind(torch.tensor([[3.0, 1.0, 2.0]]), k=3).scores
-    assert torch.allclose(scores, torch.tensor([[7 / 8, 3 / 4, 5 / 6]]))  # a level of 0, one below the lowest
+    assert torch.allclose(scores, 0.5 + torch.tensor([[3.0, 1.0, 2.0]]).atan() / math.pi)  # a level of 0, one below the lowest
 
 
 @pytest.mark.parametrize("count", [5, 500])  # short rows and long ones go different ways
