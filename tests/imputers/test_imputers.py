@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lexplain import imputers
+from lexplain.bars import counted
 from lexplain.core import seeded
 from lexplain.imputers import (
     VAEAC,
@@ -22,7 +23,6 @@ from lexplain.imputers import (
     MixtureMeans,
     MixtureRows,
 )
-from lexplain.imputers.progress import counted
 
 COUNT = 5
 # Columns that lean on each other, and one that is always 0.

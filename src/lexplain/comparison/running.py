@@ -14,21 +14,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.text import Text
+from rich.progress import TimeElapsedColumn
+
+from ..bars import bars
 
 log = logging.getLogger("lexplain")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
-
-
-class Rate(ProgressColumn):
-    """Cells a minute."""
-
-    def render(self, task: Task) -> Text:
-        """The speed so far, or dots before there is one."""
-        return Text(f"{60 * task.speed:.1f} cells/min" if task.speed else "…")
 
 
 def finished(
@@ -43,10 +35,8 @@ def finished(
         before: tasks that were done earlier, for the bar.
         label: what the bar calls them.
     """
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
     # Trainings draw bars of their own in this process: ours is drawn anew when a cell is done, not in between.
-    with Progress(*columns, console=console, disable=not console.is_terminal, auto_refresh=pool is not None) as progress:
+    with bars(lambda speed, _: f"{60 * speed:.1f} cells/min", TimeElapsedColumn(), auto_refresh=pool is not None) as progress:
         bar = progress.add_task(label, total=before + len(tasks), completed=before)
         try:
             for task, result in _computed(tasks, compute, pool):

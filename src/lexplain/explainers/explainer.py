@@ -395,7 +395,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.model_there(ask)
         assert ask is not None
         # Images may have come in another type than that of the fit, which is the one that the model eats.
-        rows = self.features_.decode(x) if getattr(self.features_, "images", False) else X
+        other = getattr(self.features_, "images", False) and str(check.as_array(X).dtype) != self.features_.dtype
+        rows = self.features_.decode(x) if other else X
         values = torch.as_tensor(ask(rows), dtype=torch.float32, device=device).reshape(len(x), -1)
         return x, (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
 

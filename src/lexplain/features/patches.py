@@ -23,7 +23,8 @@ class Patches:
     """Squares of pixels are the features: the pixels of a patch, in all channels, are on or off together.
 
     Encoded images are (n, channels, rows, columns). Unsigned whole numbers are divided by the greatest of their type, so that bytes
-    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean. Images in other units than those of the fit are refused.
+    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean. Images whose units plainly are not the
+    fit's, such as bytes as floats beside numbers in [0, 1], are refused.
 
     Args:
         size: side of a patch in pixels, or (rows, columns); 1: every pixel; None: as small as makes at most 64 to a side. Those at the

@@ -11,8 +11,8 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import softplus
 
 from .. import check
+from ..bars import counted
 from .fill import fill
-from .progress import counted
 from .vaeac_networks import networks
 
 FLOOR = 1e-2  # least scale of the noise and of latents: a density without one grows without bound on values that repeat

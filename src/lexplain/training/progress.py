@@ -1,40 +1,22 @@
-"""A progress bar with a rate, on terminals alone."""
+"""The bar of a training."""
 
 from __future__ import annotations
 
 from types import TracebackType
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-from rich.text import Text
+from rich.progress import TextColumn
 
-
-class Rate(ProgressColumn):
-    """Epochs and rows a second."""
-
-    def render(self, task: Task) -> Text:
-        """The speed so far, or dots before there is one."""
-        if not task.speed:
-            return Text("…")
-        return Text(f"{task.speed:.1f} epochs/s, {task.speed * task.fields['rows']:,.0f} rows/s")
+from ..bars import bars
 
 
 class Progress:
     """Show how far a training is. It says nothing where standard error is no terminal."""
 
     def __init__(self, label: str, total: int, rows: int) -> None:
-        console = Console(stderr=True)
-        self._bars = Bars(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            Rate(),
+        self._bars = bars(
+            lambda speed, task: f"{speed:.1f} epochs/s, {speed * task.fields['rows']:,.0f} rows/s",
             TextColumn("check {task.fields[check]}"),
-            TimeRemainingColumn(),
-            console=console,
             transient=True,
-            disable=not console.is_terminal,
         )
         self._task = self._bars.add_task(label, total=total, rows=rows, check="…")
 
