@@ -45,7 +45,7 @@ def explaining(device: str, *, seconds: float) -> Sheet:
     for count in sorted({1, torch.get_num_threads()}) if device == "cpu" else [1]:
         for rows, repeats in BATCHES.items():
             x = np.random.default_rng(1).random((rows, *SHAPE), dtype=np.float32)
-            encoded = explainer.features_.encode(x).to(device)
+            encoded = explainer.features_.encode(x, device)
 
             def bare(_: int, encoded: torch.Tensor = encoded) -> Any:
                 with torch.inference_mode():
@@ -72,10 +72,8 @@ def shares(device: str, *, repeats: int) -> Sheet:
         parts: dict[str, list[float]] = {}
         for _ in range(repeats):
             at = _now(device)
-            encoded = explainer.features_.encode(x)
-            at = _took(parts, "check and encode", at, device)
-            there = encoded.to(device)
-            at = _took(parts, "to the device", at, device)
+            there = explainer.features_.encode(x, device)
+            at = _took(parts, "check, encode, to the device", at, device)
             with torch.no_grad():
                 logits = selector.logits(there)
                 at = _took(parts, "network", at, device)

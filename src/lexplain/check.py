@@ -1212,6 +1212,12 @@ def images(X: Any) -> np.ndarray:
 
 def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
     """Return images as an array of numbers, with the least and the greatest of them; refuse other shapes, text, NaN and infinity."""
+    values = image_array(X)
+    return values, finite_span(values.min(), values.max())
+
+
+def image_array(X: Any) -> np.ndarray:
+    """Return images as an array of numbers, whatever they are; refuse other shapes and text."""
     if isinstance(X, pd.DataFrame):
         raise TypeError(
             "X is a DataFrame, but an array of images is needed: (n, channels, rows, columns), (n, rows, columns, channels) or "
@@ -1225,10 +1231,15 @@ def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
             f"X has shape {values.shape}, but images are (n, channels, rows, columns), (n, rows, columns, channels) or (n, rows, columns), "
             "none of them 0; one image is X[None]"
         )
-    span = float(values.min()), float(values.max())
+    return values
+
+
+def finite_span(least: Any, greatest: Any) -> tuple[float, float]:
+    """Return the least and the greatest number of images; refuse NaN and infinity."""
+    span = float(least), float(greatest)
     if not all(map(math.isfinite, span)):  # both are NaN where any value is
         raise ValueError("Input X contains NaN or infinity; fill what is missing first")
-    return values, span
+    return span
 
 
 def large_enough(shape: Sequence[int], side: int) -> None:

@@ -153,7 +153,8 @@ def test_an_explainer_is_asked_again():
 
 
 def test_fits_with_other_seeds_and_to_chance_are_compared():
-    explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3).fit(X, Y)
+    # Fits to chance keep any one of the four: with this seed another one than the fit to the labels, but not on every device.
+    explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3, device="cpu").fit(X, Y)
     card = lx.audit(explainer.explain(X), X, Y, explainer=explainer, measures=["stability", "sanity"])
     assert {line.group for line in card.lines} >= {"stability", "sanity"}
     assert card["Mask cosine, random labels"].mean < 0.95

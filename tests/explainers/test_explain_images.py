@@ -14,7 +14,7 @@ RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 120)
 X = RNG.random((120, 1, 8, 12)).astype(np.float32) * 0.3
 X[np.arange(120), 0, 2, 2 + 5 * Y] = 1.0  # the place of the bright pixel tells the class
-SHORT = {"epochs": 1, "batch_size": 60, "device": "cpu"}
+SHORT = {"epochs": 1, "batch_size": 60}
 PEERS = (
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
@@ -109,7 +109,7 @@ def test_a_network_of_images_is_explained(regime):
 
 
 def test_the_deciding_pixels_are_found():
-    explainer = Explainer("hold", keep=4, epochs=40, batch_size=60, device="cpu").fit(X, Y)
+    explainer = Explainer("hold", keep=4, epochs=40, batch_size=60).fit(X, Y)
     assert explainer.score(X, Y) == 1
     assert explainer.explain(X).mask[:, [2 * 12 + 2, 2 * 12 + 7]].any(1).double().mean() > 0.95
 
@@ -119,7 +119,7 @@ def test_a_price_of_ragged_masks_makes_them_connected():
         mask = explainer.explain(X).mask.reshape(-1, 8, 12).float()
         return float((mask.diff(dim=1).abs().sum((1, 2)) + mask.diff(dim=2).abs().sum((1, 2))).mean())
 
-    settings = {"keep": 24, "epochs": 15, "batch_size": 60, "device": "cpu"}
+    settings = {"keep": 24, "epochs": 15, "batch_size": 60}
     ragged, connected = (Explainer("hold", continuity=price, **settings).fit(X, Y) for price in (None, 0.3))
     assert breaks(connected) < 0.6 * breaks(ragged)
 
@@ -157,7 +157,7 @@ def test_every_baseline_explains_images_or_says_that_it_cannot(name):
 
 
 def test_at_last_the_predictor_learns_to_read_what_the_finished_selector_keeps():
-    explainer = Explainer("hold", keep=4, epochs=5, batch_size=60, device="cpu").fit(X, Y)
+    explainer = Explainer("hold", keep=4, epochs=5, batch_size=60).fit(X, Y)
     assert explainer.history_["phase"].tolist() == ["selector"] * 4 + ["polish"]
     phases = explainer.method_.phases()
     assert [step.module for step in phases[-1].steps] == [explainer.method_.predictor]

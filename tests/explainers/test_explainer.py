@@ -65,6 +65,11 @@ def fitted(method, **more):
     return quick(method, **more).fit(X, **given)
 
 
+def all_shown(explainer):
+    """Fresh rows where the explainer has its networks, and masks that show all of them."""
+    return explainer.features_.encode(FRESH, explainer.method_.selector.offset.device), torch.ones(30, COUNT).bool()
+
+
 def weights(explainer):
     return torch.cat([value.flatten().float() for value in explainer.method_.state_dict().values()])
 
@@ -117,7 +122,7 @@ def test_every_method_in_every_regime_works_or_says_why_not(method, situation):
         return
     # The frozen predictor is the model: with everything shown it says what the model says.
     assert isinstance(predictor, Frozen if isinstance(model, nn.Module) else BlackBox)
-    shown = explainer.method_.probabilities(explainer.features_.encode(FRESH), torch.ones(30, COUNT).bool()).numpy()
+    shown = prediction_of(explainer.method_, *all_shown(explainer), units=None, max_rows=40).numpy()
     needed = torch.as_tensor(said(model)).softmax(1).numpy() if isinstance(model, nn.Module) else chance(FRESH)
     assert np.allclose(shown, needed, atol=1e-5)
 
@@ -186,11 +191,10 @@ def test_explains_a_network_and_leaves_it_alone(kind, regime):
     assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
     assert explainer.outputs_ == (Outputs(1, real=True) if kind == "value" else Outputs(3))
     if regime == "self":
-        x, shown = explainer.features_.encode(FRESH), torch.ones(30, COUNT).bool()
         needed = torch.as_tensor(said(net))
         needed = needed.softmax(1) if kind == "logits" else needed
         units = (explainer.target_scale_, explainer.target_mean_) if kind == "value" else None
-        assert torch.allclose(prediction_of(explainer.method_, x, shown, units=units, max_rows=40), needed, atol=1e-5)
+        assert torch.allclose(prediction_of(explainer.method_, *all_shown(explainer), units=units, max_rows=40), needed, atol=1e-5)
 
 
 def test_explains_a_network_of_double_precision():
@@ -211,9 +215,8 @@ def test_explains_a_classifier_by_its_own_labels():
 def test_explains_a_regressor_in_its_own_units():
     regressor = LinearRegression().fit(X, VALUES)
     explainer = quick("lex", regime="self", keep=4).fit(X, model=regressor)
-    x, shown = explainer.features_.encode(FRESH), torch.ones(30, COUNT).bool()
     units = (explainer.target_scale_, explainer.target_mean_)
-    said = prediction_of(explainer.method_, x, shown, units=units, max_rows=40)
+    said = prediction_of(explainer.method_, *all_shown(explainer), units=units, max_rows=40)
     assert np.allclose(said[:, 0], regressor.predict(FRESH), atol=1e-2)
 
 
@@ -290,7 +293,7 @@ def test_splitting_the_work_changes_no_explanation(method):
     whole, seen = explainer.explain(FRESH), []
     whole.prediction  # noqa: B018  computed now, before the work is split
     explainer.method_ = copy.deepcopy(explainer.method_)
-    explainer.method_.selector.register_forward_hook(lambda module, inputs, output: seen.append(len(inputs[0])))
+    explainer.method_.selector.network.register_forward_hook(lambda module, inputs, output: seen.append(len(inputs[0])))
     for most in (1, 7):
         part = explainer.set_params(max_rows=most).explain(FRESH)
         assert torch.equal(part.mask, whole.mask)
@@ -383,7 +386,7 @@ def test_groups_are_on_or_off_together():
 
 def test_an_imputer_class_is_fitted_to_the_encoded_rows():
     explainer = quick("lex", imputer=Marginal).fit(X, LABELS)
-    assert torch.equal(explainer.method_.imputer.background, explainer.features_.encode(X))
+    assert torch.equal(explainer.method_.imputer.background.cpu(), explainer.features_.encode(X))
     assert explainer.imputer is Marginal
 
 
@@ -455,7 +458,7 @@ def test_networks_passed_in_are_never_trained_in_place(method):
         assert all(weight.requires_grad and weight.grad is None for weight in part.parameters())
         assert part.training
     trained = explainer.method_.selector.network.state_dict()
-    assert any(not torch.equal(value, before["selector"][key]) for key, value in trained.items())
+    assert any(not torch.equal(value.cpu(), before["selector"][key]) for key, value in trained.items())
 
 
 def test_a_method_passed_in_is_never_trained_in_place():
@@ -463,7 +466,7 @@ def test_a_method_passed_in_is_never_trained_in_place():
     before = copy.deepcopy(given.state_dict())
     explainer = quick(given, epochs=3).fit(X, LABELS)
     assert all(torch.equal(value, before[key]) for key, value in given.state_dict().items())
-    assert any(not torch.equal(value, before[key]) for key, value in explainer.method_.state_dict().items())
+    assert any(not torch.equal(value.cpu(), before[key]) for key, value in explainer.method_.state_dict().items())
 
 
 def test_a_method_brings_its_own_features():

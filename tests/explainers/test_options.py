@@ -14,7 +14,7 @@ PICTURES, LABELS = DRAW.random((40, 1, 8, 8), dtype=np.float32), np.arange(40) %
 
 
 def quick(method="l2x", **settings):
-    return Explainer(method, **{"keep": 2, "epochs": 1, "device": "cpu", **settings})
+    return Explainer(method, **{"keep": 2, "epochs": 1, **settings})
 
 
 def test_options_reach_the_method():
@@ -25,7 +25,7 @@ def test_options_reach_the_method():
 
 
 def test_the_default_method_has_them_too():
-    assert Explainer(options={"own_share": 0.25}, keep=3, epochs=1, device="cpu").fit(PICTURES, LABELS).method_.own_share == 0.25
+    assert Explainer(options={"own_share": 0.25}, keep=3, epochs=1).fit(PICTURES, LABELS).method_.own_share == 0.25
 
 
 @pytest.mark.parametrize(

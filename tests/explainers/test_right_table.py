@@ -20,7 +20,7 @@ def frame():
 
 def test_a_forbidden_category_is_not_used_and_a_file_says_the_same(frame, tmp_path):
     x, y = frame.drop(columns="y"), frame["y"].to_numpy()
-    table = RightTable(epochs=30, device="cpu").fit(x, y, irrelevant_mask=np.array([1, 0, 0]))
+    table = RightTable(epochs=30).fit(x, y, irrelevant_mask=np.array([1, 0, 0]))
     share = table.explain(x).scores.mean(0)
     assert float(share[0]) < 0.1 * float(share[1])
     table.save(tmp_path / "model.safetensors")
@@ -33,7 +33,7 @@ def test_a_forbidden_category_is_not_used_and_a_file_says_the_same(frame, tmp_pa
 def test_the_command(frame, tmp_path):
     frame.to_csv(tmp_path / "train.csv", index=False)
     (tmp_path / "marks.csv").write_text("row,feature\n" + "".join(f"{row},leak\n" for row in range(100)))
-    words = ["right-reasons", tmp_path / "train.csv", "--label", "y", "--epochs", 5, "--device", "cpu"]
+    words = ["right-reasons", tmp_path / "train.csv", "--label", "y", "--epochs", 5]
     out = ["--out", tmp_path / "m.safetensors", "--predictions", tmp_path / "p.csv", "--report", tmp_path / "r.html"]
     for more in (["--irrelevant", "leak"], ["--annotations", tmp_path / "marks.csv", "--strength", "10"]):
         done = CliRunner().invoke(cli.app, [str(word) for word in [*words, *more, *out]])

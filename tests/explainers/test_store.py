@@ -164,7 +164,8 @@ def test_every_imputer(method, imputer, tmp_path):
     same(explainer, again)
     # The explainer can be fitted anew with the same kind of imputer.
     assert isinstance(again.imputer, type(explainer.method_.imputer))
-    assert all(torch.equal(value, explainer.method_.imputer.state_dict()[name]) for name, value in again.imputer.state_dict().items())
+    known = explainer.method_.imputer.state_dict()
+    assert all(torch.equal(value, known[name].cpu()) for name, value in again.imputer.state_dict().items())
 
 
 ENCODED = torch.tensor((X - X.mean(0)) / X.std(0), dtype=torch.float32)

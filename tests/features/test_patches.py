@@ -159,6 +159,47 @@ def test_what_is_no_truth_of_squares_is_left_for_others_to_refuse():
     assert twice.carried(torch.ones(2, 4).bool()).shape == (2, 4)  # of squares of 3 x 3 pixels, or of 4 x 4
 
 
+# ---- devices and files ----
+
+TYPES = ["bool", "uint8", "uint16", "int16", "int64", "float16", "float32", "float64", ">f4"]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NHW"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_images_are_encoded_on_a_device_as_elsewhere(dtype, layout):
+    shape = {"NCHW": (6, 3, 4, 5), "NHWC": (6, 4, 5, 3), "NHW": (6, 4, 5)}[layout]
+    X = (np.random.default_rng(0).random(shape) * (1 if "f" in dtype else 100)).astype(dtype)
+    features = Patches(2, layout=layout).fit(X)
+    found = features.encode(X, "cuda")
+    assert found.is_cuda
+    assert found.is_contiguous()
+    torch.testing.assert_close(found.cpu(), features.encode(X))
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_what_is_missing_is_refused_where_images_are_encoded(wrong, device):
+    features = Patches().fit(np.zeros((2, 4, 4), dtype=np.float32))
+    X = np.zeros((2, 4, 4), dtype=np.float32)
+    X[1, 2, 3] = wrong
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        features.encode(X, device)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_images_that_may_not_be_written_to_are_encoded(dtype, tmp_path):
+    np.save(tmp_path / "images.npy", np.eye(4).astype(dtype).reshape(1, 4, 4))
+    X = np.load(tmp_path / "images.npy", mmap_mode="r")
+    assert (Patches().fit(X).encode(X)[0, 0] > 0).equal(torch.eye(4).bool())
+
+
+@pytest.mark.parametrize("view", [np.s_[::-1], np.s_[:, ::-1], np.s_[:, :, ::2]])
+def test_views_are_encoded(view):
+    X = np.random.default_rng(0).random((3, 4, 6))
+    assert torch.equal(Patches().fit(X[view]).encode(X[view])[:, 0], torch.as_tensor(X[view].copy()).float())
+
+
 # ---- units ----
 
 BYTES = np.random.default_rng(0).integers(0, 256, (6, 4, 4)).astype(np.uint8)

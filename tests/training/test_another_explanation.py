@@ -7,7 +7,7 @@ from torch import nn
 
 import lexplain as lx
 
-SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2, "device": "cpu"}
+SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2}
 
 
 def two_reasons(n=300):

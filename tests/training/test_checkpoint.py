@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from lightning_fabric import Fabric
 from safetensors import safe_open
 from torch import nn
 
@@ -197,7 +198,8 @@ def eager(monkeypatch):
 
 def explainer(**more):
     # regime="fixed" has two phases: the predictor, then the selector
-    return Explainer(**{"method": "realx", "regime": "fixed", "keep": 1, "epochs": 6, "batch_size": 20, "random_state": 5, **more})
+    settings = {"method": "realx", "regime": "fixed", "keep": 1, "epochs": 6, "batch_size": 20, "random_state": 5, "device": "cpu"}
+    return Explainer(**settings | more)
 
 
 def interrupt_fit(monkeypatch, **more):
@@ -217,11 +219,22 @@ def test_an_explainer_goes_on(path, eager, monkeypatch):
     whole = explainer().fit(X.numpy(), labels)
     interrupt_fit(monkeypatch, checkpoint=path)
     assert path.exists()
-    # Where it runs and how many rows are in flight at a time may change.
-    again = explainer(max_rows=50_000, device="cpu").fit(X.numpy(), labels, checkpoint=str(path))
+    # How it is told where to run and how many rows are in flight at a time may change.
+    again = explainer(max_rows=50_000, device=Fabric(accelerator="cpu", devices=1)).fit(X.numpy(), labels, checkpoint=str(path))
     assert torch.equal(weights(again.method_), weights(whole.method_))
     assert torch.equal(again.explain(X.numpy()).mask, whole.explain(X.numpy()).mask)
     assert again.history_["check"].tolist() == whole.history_["check"].tolist()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize(("first", "then"), [("cuda", "cpu"), ("cpu", "cuda")])
+def test_an_explainer_goes_on_elsewhere(first, then, path, eager, monkeypatch):
+    labels = Y[:, 1].numpy() > 0
+    whole = explainer(device=then).fit(X.numpy(), labels)
+    interrupt_fit(monkeypatch, checkpoint=path, settings={"device": first})
+    again = explainer(device=then).fit(X.numpy(), labels, checkpoint=path)
+    assert again.history_["epoch"].tolist() == whole.history_["epoch"].tolist()
+    assert again.method_.selector.offset.device.type == then
 
 
 OTHERS = {

@@ -404,6 +404,7 @@ def on_each_process(fabric, folder):
     torch.save((net.state_dict(), records, explainer.method_.state_dict()), folder / f"{fabric.global_rank}.pt")
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a process that has used a GPU cannot be forked")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_two_processes_end_with_the_same_weights(tmp_path):
     # 41 rows in batches of 8: the last batch has one row, so that one process has none of it.

@@ -13,7 +13,7 @@ import lexplain as lx
 from lexplain.training.penalty import Terms
 from lexplain.training.strength import Balance
 
-SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2, "device": "cpu"}
+SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2}
 
 
 def two_reasons(n=400, seed=0, classes=2):
@@ -204,7 +204,7 @@ def test_the_balance_rises_falls_and_stays_in_bounds():
 def test_refusals(settings, given, message):
     x, y = two_reasons(60)
     with pytest.raises(ValueError, match=message):
-        lx.RightReasons(**{"network": small(), "device": "cpu"} | settings).fit(x, y, **given)
+        lx.RightReasons(**{"network": small()} | settings).fit(x, y, **given)
 
 
 def test_use_before_fit():

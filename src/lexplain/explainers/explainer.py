@@ -388,7 +388,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None]:
         device = self.method_.selector.offset.device
-        x = self.features_.encode(X).to(device)
+        x = self.features_.encode(X, device)
         if not self.method_.reads_output:
             return x, None
         ask = self.ask_

@@ -16,6 +16,8 @@ from .. import check
 from .kind import as_type
 
 MOST = 64  # patches along the longer side where no size is given
+SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first
+FEW = 2**16  # numbers that are sooner looked at than a device is waited for
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Patches:
         """Learn layout, shape and type from training images."""
         images, span = check.images_and_span(X)
         layout = check.image_layout(images.shape, self.layout)
-        shape = _channels_first(images[:1], layout).shape[1:]
+        shape = {"NHW": (1, *images.shape[1:]), "NHWC": (images.shape[-1], *images.shape[1:-1]), "NCHW": images.shape[1:]}[layout]
         size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         check.patches_fit(size, shape)
         return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), span=span)
@@ -151,16 +153,19 @@ class Patches:
 
     # ---- images ----
 
-    def encode(self, X: Any) -> Tensor:
-        """Turn images into the tensor (b, channels, rows, columns) that masks act on."""
-        images, span = check.images_and_span(X)
+    def encode(self, X: Any, device: torch.device | str = "cpu") -> Tensor:
+        """Turn images into the tensor (b, channels, rows, columns) that masks act on, on the device it is made for."""
+        images = check.image_array(X)
         check.same_images(images.shape, self.shape, self.layout)
+        # torch warns of arrays that may not be written to, such as those of a file, and so they are copied.
+        sent = np.require(images, images.dtype if images.dtype in SENT else np.float32, ["C", "W"])
+        there = torch.from_numpy(sent).to(device)
+        x = (there[:, None] if self.layout == "NHW" else there.movedim(-1, 1) if self.layout == "NHWC" else there).float().contiguous()
+        span = check.finite_span(*_ends(sent, x))
         if self.span is not None:
             check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
-        values = _channels_first(images, str(self.layout))
-        scale = _greatest(values.dtype)
-        out = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
-        return out / scale if scale != 1 else out
+        scale = _greatest(images.dtype)
+        return x / scale if scale != 1 else x
 
     def raw(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""
@@ -191,11 +196,11 @@ class Patches:
         return told if span is None else replace(told, span=(float(span[0]), float(span[1])))
 
 
-def _channels_first(images: np.ndarray, layout: str) -> np.ndarray:
-    """Images as (n, channels, rows, columns)."""
-    if layout == "NHW":
-        return images[:, None]
-    return np.moveaxis(images, -1, 1) if layout == "NHWC" else images
+def _ends(images: np.ndarray, there: Tensor) -> Any:
+    """The least and the greatest number of images, NaN where any is, told by the device that they lie on where they are many."""
+    if there.device.type == "cpu" or images.size <= FEW:
+        return images.min(), images.max()
+    return torch.stack(torch.aminmax(there)).tolist()  # one wait for both
 
 
 def _greatest(dtype: np.dtype[Any]) -> float:

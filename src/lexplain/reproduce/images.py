@@ -121,7 +121,7 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
     few = max(1, rows_in_flight(features.shape) // TEST_IMPUTATIONS)
     parts = []
     for at in range(0, len(data.test), AT_ONCE):
-        x = features.encode(data.test.x[at : at + AT_ONCE]).to(device)
+        x = features.encode(data.test.x[at : at + AT_ONCE], device)
         mask = method.explain(x)[1]
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*part) for part in zip(torch.split(x, few), torch.split(mask, few), strict=True)])
