@@ -345,8 +345,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             target: (rows,) or one label: the class to record as explained; None: the predicted one.
         """
         check.fitted(self)
-        x, context = self._encoded(X)
-        parts = [self.method_.explain(rows, seen, to_cpu=True) for rows, seen in self._split(x, context)]
+        x, context, look = self._encoded(X)
+        chunks = enumerate(self._split(x, context))
+        parts = [self.method_.explain(rows, seen, to_cpu=True, meanwhile=None if at else look) for at, (rows, seen) in chunks]
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
         asked = None if target is None else torch.as_tensor(check.known_classes(target, getattr(self, "classes_", None), len(x)))
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
@@ -386,11 +387,15 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.fitted(self)
         return path(check.path_there(self.path_), ax=ax)
 
-    def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None]:
+    def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None, Callable[[], None] | None]:
+        """Rows as the networks eat them, what the selector may see of the model's output, and a look at the rows still to be taken."""
         device = self.method_.selector.offset.device
+        if device.type != "cpu" and not self.method_.reads_output and getattr(self.features_, "images", False):
+            x, look = self.features_.encode_unseen(X, device)
+            return x, None, look
         x = self.features_.encode(X, device)
         if not self.method_.reads_output:
-            return x, None
+            return x, None, None
         ask = self.ask_
         check.model_there(ask)
         assert ask is not None
@@ -398,7 +403,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         other = getattr(self.features_, "images", False) and str(check.as_array(X).dtype) != self.features_.dtype
         rows = self.features_.decode(x) if other else X
         values = torch.as_tensor(ask(rows), dtype=torch.float32, device=device).reshape(len(x), -1)
-        return x, (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
+        return x, (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values, None
 
     def _split(self, x: Tensor, other: Tensor | None) -> list[tuple[Tensor, Tensor | None]]:
         step = self._max_rows()

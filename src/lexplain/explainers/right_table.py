@@ -14,7 +14,7 @@ from .. import check
 from ..core import Explanation, seeded
 from ..features import Columns
 from ..predictors import Outputs, Target, from_labels, mlp
-from ..training import RightReasons, read_file, write_atomically
+from ..training import RightReasons, fabric_of, read_file, write_atomically
 from ..training.right_reasons import largest
 
 KIND = "lexplain.right_reasons/1"
@@ -95,6 +95,7 @@ class RightTable:
         outputs = Outputs(**record["outputs"])
         network = _network(made.features.shape, outputs.count)
         network.load_state_dict(tensors)
+        network.to(fabric_of(made.device).device)
         model = RightReasons(network, strength=record["strength"])
         model.network_, model.strength_, model.outputs_ = network.eval().requires_grad_(False), record["strength"], outputs
         classes = None if record["classes"] is None else np.asarray(record["classes"])

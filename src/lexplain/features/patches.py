@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from .kind import as_type
 
 MOST = 64  # patches along the longer side where no size is given
 SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first
-FEW = 2**16  # numbers that are sooner looked at than a device is waited for
 
 
 @dataclass(frozen=True)
@@ -155,17 +154,26 @@ class Patches:
 
     def encode(self, X: Any, device: torch.device | str = "cpu") -> Tensor:
         """Turn images into the tensor (b, channels, rows, columns) that masks act on, on the device it is made for."""
+        x, look = self.encode_unseen(X, device)
+        look()
+        return x
+
+    def encode_unseen(self, X: Any, device: torch.device | str = "cpu") -> tuple[Tensor, Callable[[], None]]:
+        """What `encode` gives, and the look at the numbers that it takes, which can be taken while a device is at work."""
         images = check.image_array(X)
         check.same_images(images.shape, self.shape, self.layout)
         # torch warns of arrays that may not be written to, such as those of a file, and so they are copied.
         sent = np.require(images, images.dtype if images.dtype in SENT else np.float32, ["C", "W"])
-        there = torch.from_numpy(sent).to(device)
-        x = (there[:, None] if self.layout == "NHW" else there.movedim(-1, 1) if self.layout == "NHWC" else there).float().contiguous()
-        span = check.finite_span(*_ends(sent, x))
+        there, scale = torch.from_numpy(sent).to(device), _greatest(images.dtype)
+        # Laid out anew: with one channel both layouts have the same numbers, but strides that choose other kernels.
+        x = (there.movedim(-1, 1) if self.layout == "NHWC" else there).float().flatten().view(len(sent), *self.shape)
+        return x / scale if scale != 1 else x, partial(self._look, images.dtype, sent)
+
+    def _look(self, dtype: np.dtype[Any], numbers: np.ndarray) -> None:
+        """Refuse NaN, infinity, and units that are not the fit's."""
+        span = check.finite_span(numbers.min(), numbers.max())
         if self.span is not None:
-            check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
-        scale = _greatest(images.dtype)
-        return x / scale if scale != 1 else x
+            check.same_units(dtype, span, np.dtype(self.dtype), self.span)
 
     def raw(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""
@@ -194,13 +202,6 @@ class Patches:
         told = replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
         span = state.get("span")
         return told if span is None else replace(told, span=(float(span[0]), float(span[1])))
-
-
-def _ends(images: np.ndarray, there: Tensor) -> Any:
-    """The least and the greatest number of images, NaN where any is, told by the device that they lie on where they are many."""
-    if there.device.type == "cpu" or images.size <= FEW:
-        return images.min(), images.max()
-    return torch.stack(torch.aminmax(there)).tolist()  # one wait for both
 
 
 def _greatest(dtype: np.dtype[Any]) -> float:

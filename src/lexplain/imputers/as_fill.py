@@ -32,8 +32,8 @@ def as_fill(imputer: nn.Module, *, features: Any = None) -> Fill:
         rows = rows if rows.is_floating_point() else rows.to(torch.get_default_dtype())  # what is imputed may lie between whole numbers
         shown = check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count) if encoded else rows.shape)
         raw = features.expand(shown) if encoded else shown
-        kind = next((held.dtype for held in imputer.buffers() if held.is_floating_point()), rows.dtype)
-        filled = imputer(rows.to(kind), raw)
+        held = next((held for held in (*imputer.buffers(), *imputer.parameters()) if held.is_floating_point()), rows)
+        filled = imputer(rows.to(held), raw.to(held.device)).to(rows.device)
         if encoded:
             return features.decode(filled)
         filled = torch.where(raw, rows, filled.to(rows.dtype))  # what is visible keeps digits that the imputer's own type has not

@@ -260,15 +260,33 @@ class Method(nn.Module):
 
     @torch.no_grad()
     def explain(
-        self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None, *, to_cpu: bool = False
+        self,
+        x: Tensor,
+        context: Tensor | None = None,
+        valid: Tensor | None = None,
+        *,
+        to_cpu: bool = False,
+        meanwhile: Callable[[], None] | None = None,
     ) -> tuple[Tensor, Tensor]:
-        """Scores and masks, both (b, d), in one forward pass of the selector; on its device, or on the CPU."""
+        """Scores and masks, both (b, d), in one forward pass of the selector; on its device, or on the CPU.
+
+        Args:
+            x: encoded rows.
+            context: what the selector may see of a model's output.
+            valid: (b, d) of bool, false where there is no feature.
+            to_cpu: bring both to the CPU, which waits for the device.
+            meanwhile: what to do while the device is at work.
+        """
         family = self.selector.family
         if to_cpu and x.device.type != "cpu" and len(x) * self.features.count <= FEW and not isinstance(family, nn.Module):
+            if meanwhile is not None:
+                meanwhile()
             p = family(scores_on_cpu(self.selector, x, context), None if valid is None else valid.cpu())
-        else:
-            p = self.selector(x, context, valid)
+            return p.scores, p.mode
+        p = self.selector(x, context, valid)
         scores, mask = p.scores, p.mode
+        if meanwhile is not None:
+            meanwhile()
         return (scores.cpu(), mask.cpu()) if to_cpu else (scores, mask)
 
     @torch.no_grad()
