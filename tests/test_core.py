@@ -108,6 +108,20 @@ def test_a_seeded_block_repeats_and_leaves_no_trace():
     assert torch.equal(torch.rand(3), expected)
 
 
+@pytest.mark.parametrize("before", [True, False])
+def test_convolutions_repeat_themselves_in_a_seeded_block(before, monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", before)
+
+    def stop():
+        with seeded(0):
+            assert torch.backends.cudnn.deterministic
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert torch.backends.cudnn.deterministic == before
+
+
 # ---- Explanation ----
 
 

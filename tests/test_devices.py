@@ -68,7 +68,20 @@ def test_rows_may_be_tensors_wherever_they_lie(rows, place, device):
     assert found.device == there.device
     said = to_quantus(explainer)(model=None, inputs=rows, targets=Y, device=place)
     assert said.shape == rows.shape
-    assert 0 <= explainer.score(there, Y) <= 1
+    assert 0 <= explainer.score(there, torch.as_tensor(Y, device=place)) <= 1
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_tensors_may_carry_gradients(place):
+    rows = torch.tensor(X, device=place, requires_grad=True)
+    values = 3 * rows[:, 0]
+    explainer = lx.Explainer("l2x", keep=2, **SHORT).fit(rows, values)
+    assert explainer.explain(rows).mask.shape == X.shape
+    assert np.isfinite(explainer.score(rows, values))
+    asked = lx.Explainer("l2x", keep=2, **SHORT).fit(rows, model=lambda given: 3 * torch.as_tensor(given, device=place)[:, 0])
+    assert torch.isfinite(asked.explain(rows).prediction).all()
+    trained = lx.RightReasons(network_of(X, place), epochs=1).fit(rows, torch.as_tensor(Y, device=place))
+    assert 0 <= trained.score(rows, torch.as_tensor(Y, device=place)) <= 1
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -122,3 +135,21 @@ def test_images_that_cannot_be_meant_are_refused_on_every_device(device):
     model = lx.Explainer("meed", keep=2, device=device, **SHORT).fit(IMAGES, model=network_of(IMAGES, "cpu"))
     with pytest.raises(ValueError, match="NaN or infinity"):
         model.explain(np.full_like(IMAGES, np.nan))
+
+
+@pytest.mark.parametrize("device", PLACES)
+@pytest.mark.parametrize(
+    ("method", "rows", "features"),
+    [
+        ("default", X, None),
+        ("hold", IMAGES, None),
+        ("hold", IMAGES, Patches(3)),  # a grid that does not divide the image
+        ("realx", IMAGES, Patches(5)),
+        ("l2x", IMAGES, Patches(2)),
+        ("lex", IMAGES, Patches(3)),
+    ],
+)
+def test_the_same_seed_gives_the_same_fit(method, rows, features, device):
+    fits = [lx.Explainer(method, keep=2, features=features, device=device, epochs=3, batch_size=30).fit(rows, Y) for _ in range(3)]
+    first, *others = (fit.method_.state_dict() for fit in fits)
+    assert all(torch.equal(value, first[name]) for other in others for name, value in other.items())

@@ -495,7 +495,7 @@ def target_values(y: Any) -> np.ndarray:
     """Return y as an array of one value a row, or of one row of probabilities a row."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; give labels y, or model= to explain a model")
-    values = np.asarray(y)
+    values = as_array(y)
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.ndim not in (1, 2) or values.size == 0:
@@ -1510,7 +1510,7 @@ def inputs(X: Any) -> np.ndarray:
     """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
     if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
         return finite_numbers(X)
-    values = np.asarray(X, dtype=np.float32)
+    values = np.asarray(as_array(X), dtype=np.float32)
     if values.ndim < 2 or 0 in values.shape:
         raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
     if not np.isfinite(values).all():

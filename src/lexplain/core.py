@@ -112,10 +112,15 @@ def reshape_batch(distribution: Distribution, shape: Sequence[int]) -> Distribut
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw from `seed` inside the block and leave the caller's random state as it was."""
-    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
-        torch.manual_seed(seed)
-        yield
+    """Draw from `seed` inside the block, with convolutions that repeat themselves, and leave the caller's random state as it was."""
+    cudnn: Any = torch.backends.cudnn
+    before, cudnn.deterministic = cudnn.deterministic, True
+    try:
+        with torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
+            torch.manual_seed(seed)
+            yield
+    finally:
+        cudnn.deterministic = before
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,11 @@
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.nn.functional import adaptive_avg_pool2d
 
 from lexplain.selectors import UNet
+from lexplain.selectors.unet import _averages
 
 
 @pytest.mark.parametrize("shape", [(1, 28, 56), (3, 17, 9), (1, 8, 8), (2, 5, 33)], ids=str)
@@ -44,3 +48,12 @@ def test_a_score_depends_on_its_own_pixels():
     x = torch.rand(1, 1, 12, 20, requires_grad=True)
     network(x).reshape(3, 5)[1, 3].backward()
     assert x.grad[0, 0, 4:8, 12:16].abs().sum() > 0
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(1, 30), st.integers(1, 30))
+@settings(deadline=None)
+def test_patches_of_any_size_are_averaged_as_torch_does_it(rows, columns, down, across):
+    down, across = min(rows, down), min(columns, across)
+    image = torch.randn(2, 3, rows, columns)
+    found = _averages(rows, down) @ image @ _averages(columns, across).T
+    torch.testing.assert_close(found, adaptive_avg_pool2d(image, (down, across)), atol=1e-5, rtol=1e-4)

@@ -84,7 +84,7 @@ def mask_of_rows(annotation: Any, shape: Sequence[int], annotated_rows: Any = No
         shape: of the inputs.
         annotated_rows: (m,) numbers of the rows that the annotation is of.
     """
-    marks = np.asarray(annotation, dtype=np.float32)
+    marks = np.asarray(check.as_array(annotation), dtype=np.float32)
     whole = tuple(shape)
     if annotated_rows is not None:
         index = check.row_numbers(annotated_rows, len(marks), whole[0])

@@ -49,7 +49,7 @@ class OneClass:
     def _predicted(self, X: Any, several: Sequence[int], said: Tensor | None) -> np.ndarray:
         ask = check.says_which_class(self.says, self.classes, several)
         answer = ask(X) if said is None else said
-        values = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
+        values = check.as_array(answer)
         best: np.ndarray = values.argmax(1)
         return best
 

@@ -454,7 +454,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def score(self, X: Any, y: Any) -> float:
         """Accuracy, or R2, of the prediction from the kept features alone."""
         check.fitted(self)
-        return float((r2_score if self.outputs_.real else accuracy_score)(y, self.predict(X)))
+        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), self.predict(X)))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what to expect."""

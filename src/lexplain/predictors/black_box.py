@@ -55,7 +55,7 @@ class Remembering:
         if key not in self._answers:
             self.calls, self.rows = self.calls + 1, self.rows + len(rows)
             answer = self.function(rows)
-            answer = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
+            answer = check.as_array(answer)
             while len(self._answers) >= REMEMBERED:
                 del self._answers[next(iter(self._answers))]
             self._answers[key] = check.model_output(answer, len(rows))
@@ -67,5 +67,5 @@ def _fingerprint(rows: Any) -> bytes:
     if isinstance(rows, pd.DataFrame):
         content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
         return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
-    values = np.ascontiguousarray(rows)
+    values = np.ascontiguousarray(check.as_array(rows))
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()

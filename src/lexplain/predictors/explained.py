@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from .. import check
 from .black_box import BlackBox, Remembering
 from .frozen import Frozen
 from .target import NetworkFunction, Target
@@ -44,6 +45,5 @@ class _StandardisedFunction:
         self.function, self.mean, self.scale = function, target.mean, target.scale
 
     def __call__(self, rows: Any) -> np.ndarray:
-        answer = self.function(rows)
-        values: np.ndarray = answer.detach().cpu().numpy() if isinstance(answer, Tensor) else np.asarray(answer)
-        return (values - self.mean) / self.scale
+        said: np.ndarray = (check.as_array(self.function(rows)) - self.mean) / self.scale
+        return said

@@ -99,7 +99,7 @@ class NetworkFunction:
         was = self.network.training
         self.network.eval()
         try:
-            values = np.asarray(rows)
+            values = check.as_array(rows)
             step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images come in parts, since layers hold many numbers a pixel
             parts = [torch.tensor(values[at : at + step], dtype=first.dtype, device=first.device) for at in range(0, len(values), step)]
             output = torch.cat([self.network(part) for part in parts])  # copies: frames are read-only

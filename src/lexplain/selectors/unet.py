@@ -8,7 +8,7 @@ from math import log2
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import adaptive_avg_pool2d, interpolate, relu
+from torch.nn.functional import interpolate, relu
 
 
 class UNet(nn.Module):
@@ -28,6 +28,9 @@ class UNet(nn.Module):
         Ronneberger, Fischer and Brox, U-Net, 2015; in LEX, appendix D, with two levels for 28 x 56 images.
     """
 
+    above: Tensor | None
+    across: Tensor | None
+
     def __init__(
         self, shape: Sequence[int], grid: Sequence[int], *, layers: int = 1, context: int = 0, width: int = 32, levels: int | None = None
     ) -> None:
@@ -43,6 +46,9 @@ class UNet(nn.Module):
         top = min(int(log2(patch)), levels)  # the finest view that is worth climbing to
         self.up = nn.ModuleList(_Twice(fine + coarse, fine) for fine, coarse in reversed(list(pairwise(widths))[top:]))
         self.score = nn.Conv2d(widths[top], layers, 1)
+        # Not torch's adaptive pooling, whose gradient on a GPU differs from one run to the next where windows overlap.
+        for name, pixels, places in (("above", rows >> top, self.grid[0]), ("across", columns >> top, self.grid[1])):
+            self.register_buffer(name, None if pixels == places else _averages(pixels, places), persistent=False)
 
     def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Scores (b, d) of images (b, channels, rows, columns)."""
@@ -58,7 +64,19 @@ class UNet(nn.Module):
             fine = views.pop()
             x = block(torch.cat([fine, interpolate(x, fine.shape[-2:], mode="nearest")], 1))
         scores: Tensor = self.score(x)
-        return (scores if scores.shape[-2:] == self.grid else adaptive_avg_pool2d(scores, self.grid)).flatten(1)
+        if self.above is not None:
+            scores = self.above @ scores
+        if self.across is not None:
+            scores = scores @ self.across.T
+        return scores.flatten(1)
+
+
+def _averages(pixels: int, places: int) -> Tensor:
+    """Weights (places, pixels) that average each place's share of a line of pixels; a pixel on an edge belongs to both sides."""
+    weights = torch.zeros(places, pixels)
+    for place in range(places):
+        weights[place, place * pixels // places : -(-(place + 1) * pixels // places)] = 1
+    return weights / weights.sum(1, keepdim=True)
 
 
 class _Twice(nn.Module):

@@ -99,14 +99,14 @@ def find_another_explanation(
     """
     check.counts(most=most)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
-    x, answers = check.inputs(X), np.asarray(y)
+    x, answers = check.inputs(X), check.as_array(y)
     check.same_length(x, answers)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
     held, kept = np.split(order, [max(1, round(held_out * len(x)))])
     names = X.columns if isinstance(X, pd.DataFrame) else None
     seen, other = (x[part] if names is None else pd.DataFrame(x[part], columns=names) for part in (kept, held))
-    mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else np.asarray(irrelevant_mask)[kept].astype(bool)
+    mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else check.as_array(irrelevant_mask)[kept].astype(bool)
     search = _Search(make_network, trainer, (seen, answers[kept]), (other, answers[held]), cutoff, random_state)
     why = ""
     while len(search.models) < most and not why:

@@ -217,7 +217,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy, or R² of real values."""
-        return float(r2_score(y, self.predict(X)) if self.outputs_.real else accuracy_score(y, self.predict(X)))
+        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), self.predict(X)))
 
     def input_gradients(self, X: Any, *, scale: str | None = None, target: str | int | None = None) -> np.ndarray:
         """The slopes (n, ...) of what the network says, by default of what was penalised; `"linear"` and `"max"` for the paper's pictures.
