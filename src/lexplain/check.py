@@ -1213,7 +1213,7 @@ def images(X: Any) -> np.ndarray:
 def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
     """Return images as an array of numbers, with the least and the greatest of them; refuse other shapes, text, NaN and infinity."""
     values = image_array(X)
-    return values, finite_span(values.min(), values.max())
+    return values, finite_span(values)
 
 
 def image_array(X: Any) -> np.ndarray:
@@ -1234,11 +1234,15 @@ def image_array(X: Any) -> np.ndarray:
     return values
 
 
-def finite_span(least: Any, greatest: Any) -> tuple[float, float]:
-    """Return the least and the greatest number of images; refuse NaN and infinity."""
-    span = float(least), float(greatest)
+def finite_span(images: np.ndarray) -> tuple[float, float]:
+    """Return the least and the greatest number of images; refuse NaN and infinity, naming the first image that has some."""
+    span = float(images.min()), float(images.max())
     if not all(map(math.isfinite, span)):  # both are NaN where any value is
-        raise ValueError("Input X contains NaN or infinity; fill what is missing first")
+        odd = np.flatnonzero(~np.isfinite(images.reshape(len(images), -1)).all(1))
+        raise ValueError(
+            f"Input X contains NaN or infinity: {len(odd)} of {len(images)} images, the first of them image {odd[0]}, counted from 0; "
+            "fill what is missing, or drop such images"
+        )
     return span
 
 

@@ -183,8 +183,10 @@ def test_what_is_missing_is_refused_where_images_are_encoded(wrong, device):
     features = Patches().fit(np.zeros((2, 4, 4), dtype=np.float32))
     X = np.zeros((2, 4, 4), dtype=np.float32)
     X[1, 2, 3] = wrong
-    with pytest.raises(ValueError, match="NaN or infinity"):
+    with pytest.raises(ValueError, match="NaN or infinity: 1 of 2 images, the first of them image 1"):
         features.encode(X, device)
+    with pytest.raises(ValueError, match="the first of them image 1"):
+        Patches().fit(X)
 
 
 @pytest.mark.parametrize("dtype", TYPES)

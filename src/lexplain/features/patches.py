@@ -171,7 +171,7 @@ class Patches:
 
     def _look(self, dtype: np.dtype[Any], numbers: np.ndarray) -> None:
         """Refuse NaN, infinity, and units that are not the fit's."""
-        span = check.finite_span(numbers.min(), numbers.max())
+        span = check.finite_span(numbers)
         if self.span is not None:
             check.same_units(dtype, span, np.dtype(self.dtype), self.span)
 
