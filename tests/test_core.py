@@ -122,6 +122,20 @@ def test_convolutions_repeat_themselves_in_a_seeded_block(before, monkeypatch):
     assert torch.backends.cudnn.deterministic == before
 
 
+def test_the_last_of_several_threads_puts_back_what_was_set(monkeypatch):
+    monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
+    first, second = seeded(0), seeded(1)
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert torch.backends.cudnn.deterministic
+    assert not torch.backends.cudnn.benchmark
+    second.__exit__(None, None, None)
+    assert not torch.backends.cudnn.deterministic
+    assert torch.backends.cudnn.benchmark
+
+
 # ---- Explanation ----
 
 

@@ -645,7 +645,7 @@ def known_classes(target: Any, classes: np.ndarray | None, rows: int) -> np.ndar
     """Turn class labels into their indices, or refuse one that was not seen in fit."""
     if classes is None:
         raise ValueError(f"target={target!r} names a class, but a real-valued output has none; leave target out")
-    labels = np.asarray(target)
+    labels = as_array(target)
     if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != rows):
         raise ValueError(f"target has shape {labels.shape} for {rows} rows; give one class label, or one a row")
     known = {label: index for index, label in enumerate(classes.tolist())}
@@ -962,7 +962,7 @@ def class_of_each(target: Any, classes: Sequence[int], rows: int) -> np.ndarray:
 
 def class_indices(target: Any, rows: int, classes: Sequence[int] | None = None) -> np.ndarray:
     """Return one class index a row, from one for each or one for all; refuse labels, and those not among the classes."""
-    asked = np.asarray(target.detach().cpu() if isinstance(target, Tensor) else target)
+    asked = as_array(target)
     if asked.dtype.kind not in "iu" or asked.shape not in ((), (rows,)):
         raise ValueError(
             f"target is of type {asked.dtype} and shape {asked.shape}, but {rows} rows need the index of a class, one for all or ({rows},)"
@@ -1194,11 +1194,14 @@ def eats_images(name: str, refused: bool) -> None:
 LAYOUTS = ("NCHW", "NHWC", "NHW")
 SLACK = 0.5  # how far brighter or darker images may be than [0, 1] and still be of these units
 BRIGHT, FAR = 128, 10  # numbers as large are bytes, whatever their type; and so many times larger than the fit's are of other units
+GREATEST = float(np.finfo(np.float32).max)
 CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
 
 
 def as_array(X: Any) -> np.ndarray:
-    """Rows as an array, whatever device a tensor of them lies on and whether it carries gradients or not."""
+    """Rows as an array, whatever device a tensor, or a list of them, lies on and whether it carries gradients or not."""
+    if isinstance(X, (list, tuple)) and X and all(isinstance(each, Tensor) and each.shape == X[0].shape for each in X):
+        X = torch.stack(list(X))
     if isinstance(X, Tensor):
         X = X.detach().cpu()
         return np.asarray(X.float() if X.dtype is torch.bfloat16 else X)  # NumPy has no bfloat16
@@ -1217,7 +1220,7 @@ def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
 
 
 def image_array(X: Any) -> np.ndarray:
-    """Return images as an array of numbers, whatever they are; refuse other shapes and text."""
+    """Return images as an array of numbers, NaN and infinity among them; refuse other shapes and text."""
     if isinstance(X, pd.DataFrame):
         raise TypeError(
             "X is a DataFrame, but an array of images is needed: (n, channels, rows, columns), (n, rows, columns, channels) or "
@@ -1225,7 +1228,8 @@ def image_array(X: Any) -> np.ndarray:
         )
     values = as_array(X)
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"images hold {values.dtype}, but numbers are needed")
+        way = "; use np.stack(X), which needs images of one size" if values.dtype.kind == "O" else ""
+        raise ValueError(f"images hold {values.dtype}, but numbers are needed{way}")
     if values.ndim not in (3, 4) or 0 in values.shape:
         raise ValueError(
             f"X has shape {values.shape}, but images are (n, channels, rows, columns), (n, rows, columns, channels) or (n, rows, columns), "
@@ -1235,13 +1239,15 @@ def image_array(X: Any) -> np.ndarray:
 
 
 def finite_span(images: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest number of images; refuse NaN and infinity, naming the first image that has some."""
+    """Return the least and the greatest number of images; refuse NaN, infinity and what float32 has not, naming the first such image."""
     span = float(images.min()), float(images.max())
-    if not all(map(math.isfinite, span)):  # both are NaN where any value is
-        odd = np.flatnonzero(~np.isfinite(images.reshape(len(images), -1)).all(1))
+    if not max(map(abs, span)) <= GREATEST:  # both are NaN where any value is
+        odd = np.flatnonzero(~(np.abs(images.reshape(len(images), -1)) <= GREATEST).all(1))
+        first = images[odd[0]]
+        kind = "NaN" if np.isnan(first).any() else "infinity" if np.isinf(first).any() else "a value too large for float32"
         raise ValueError(
-            f"Input X contains NaN or infinity: {len(odd)} of {len(images)} images, the first of them image {odd[0]}, counted from 0; "
-            "fill what is missing, or drop such images"
+            f"Input X contains {kind} (in {len(odd)} of {len(images)} images, first in image {odd[0]}); fill what is missing, "
+            "or drop such images"
         )
     return span
 
@@ -1296,9 +1302,8 @@ def same_images(given: Sequence[int], shape: Sequence[int], layout: str | None) 
     channels, rows, columns = shape
     needed = {"NCHW": (channels, rows, columns), "NHWC": (rows, columns, channels), "NHW": (rows, columns)}[str(layout)]
     if tuple(given[1:]) != needed:
-        raise ValueError(
-            f"X has shape {tuple(given)}, but the fit was of images (n, {', '.join(map(str, needed))}), {layout}; pass such images"
-        )
+        way = "X[None]" if tuple(given) == needed else "X[:, None]" if (given[0], 1, *given[1:]) == (given[0], *needed) else "such images"
+        raise ValueError(f"X has shape {tuple(given)}, but the fit was of images (n, {', '.join(map(str, needed))}), {layout}; pass {way}")
 
 
 def same_units(given: np.dtype[Any], span: tuple[float, float], dtype: np.dtype[Any], known: tuple[float, float]) -> None:
@@ -1473,7 +1478,7 @@ def some_word_found(found: np.ndarray, words: Collection[str]) -> None:
 
 def row_numbers(rows: Any, given: int, count: int) -> np.ndarray:
     """Return the numbers of annotated rows; refuse some that do not fit."""
-    index = np.asarray(rows)
+    index = as_array(rows)
     if (
         index.ndim != 1
         or len(index) != given
@@ -1514,7 +1519,7 @@ def inputs(X: Any) -> np.ndarray:
     """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
     if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
         return finite_numbers(X)
-    values = np.asarray(as_array(X), dtype=np.float32)
+    values = np.require(as_array(X), np.float32, "W")  # torch warns of arrays that may not be written to
     if values.ndim < 2 or 0 in values.shape:
         raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
     if not np.isfinite(values).all():

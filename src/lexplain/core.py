@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -110,17 +111,37 @@ def reshape_batch(distribution: Distribution, shape: Sequence[int]) -> Distribut
     return Categorical(logits=distribution.logits.reshape(*shape, -1), validate_args=False)
 
 
+class _Repeatable:
+    """Convolutions that repeat themselves on a GPU, while any block of any thread is open: the setting is one of the whole process."""
+
+    def __init__(self) -> None:
+        self.lock, self.depth, self.before = Lock(), 0, (False, False)
+
+    def __enter__(self) -> None:
+        cudnn: Any = torch.backends.cudnn
+        with self.lock:
+            if self.depth == 0:
+                self.before = cudnn.deterministic, cudnn.benchmark
+                cudnn.deterministic, cudnn.benchmark = True, False
+            self.depth += 1
+
+    def __exit__(self, *told: object) -> None:
+        cudnn: Any = torch.backends.cudnn
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                cudnn.deterministic, cudnn.benchmark = self.before
+
+
+_REPEATABLE = _Repeatable()
+
+
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw from `seed` inside the block, with convolutions that repeat themselves, and leave the caller's random state as it was."""
-    cudnn: Any = torch.backends.cudnn
-    before, cudnn.deterministic = cudnn.deterministic, True
-    try:
-        with torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
-            torch.manual_seed(seed)
-            yield
-    finally:
-        cudnn.deterministic = before
+    """Draw from `seed` inside the block, repeatably, and leave the caller's random state as it was."""
+    with _REPEATABLE, torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
+        torch.manual_seed(seed)
+        yield
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,9 @@ def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
         adopt(scores[:, :2, :3], np.zeros(given.shape), keep=4)
 
 
-def test_attributions_of_images_in_colour_are_audited():
+def test_attributions_of_images_in_colour_are_audited(monkeypatch):
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 20)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
     images = GENERATOR.random((60, 3, 8, 8)).astype(np.float32)
     labels = (images[:, 0, :4, :4].mean((1, 2)) > 0.5).astype(int)
     card = audit(images, images, labels, keep=4, measures=[])

@@ -153,7 +153,7 @@ def test_an_explainer_is_asked_again():
 
 
 def test_fits_with_other_seeds_and_to_chance_are_compared():
-    # Fits to chance keep any one of the four: with this seed another one than the fit to the labels, but not on every device.
+    # A fit to chance keeps any one of the four, so that this needs a seed, and a device, where it is another one.
     explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3, device="cpu").fit(X, Y)
     card = lx.audit(explainer.explain(X), X, Y, explainer=explainer, measures=["stability", "sanity"])
     assert {line.group for line in card.lines} >= {"stability", "sanity"}

@@ -67,7 +67,7 @@ def fitted(method, **more):
 
 def all_shown(explainer):
     """Fresh rows where the explainer has its networks, and masks that show all of them."""
-    return explainer.features_.encode(FRESH, explainer.method_.selector.offset.device), torch.ones(30, COUNT).bool()
+    return explainer.features_.encode(FRESH).to(explainer.method_.selector.offset.device), torch.ones(30, COUNT).bool()
 
 
 def weights(explainer):

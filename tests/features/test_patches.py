@@ -90,8 +90,8 @@ def test_tensors_are_images_too():
         (lambda: Patches((2, 2, 2)).fit(np.zeros((2, 8, 9))), "whole number of pixels from 1"),
         (lambda: Patches().fit(np.zeros((8, 9))), "one image is X[None]"),
         (lambda: Patches().fit(np.zeros((0, 8, 9))), "none of them 0"),
-        (lambda: Patches().fit(np.full((2, 8, 9), np.nan)), "NaN or infinity"),
-        (lambda: Patches().fit(np.stack([np.full((8, 9), np.inf), np.full((8, 9), -np.inf)])), "NaN or infinity"),
+        (lambda: Patches().fit(np.full((2, 8, 9), np.nan)), "contains NaN"),
+        (lambda: Patches().fit(np.stack([np.full((8, 9), np.inf), np.full((8, 9), -np.inf)])), "contains infinity"),
         (lambda: Patches().fit(np.full((2, 8, 9), "a")), "numbers are needed"),
         (lambda: Patches().fit(np.zeros((2, 8, 9))).encode(np.zeros((2, 9, 8))), "the fit was of images (n, 8, 9), NHW"),
     ],
@@ -178,15 +178,57 @@ def test_images_are_encoded_on_a_device_as_elsewhere(dtype, layout):
 
 
 @pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU"))])
-@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
-def test_what_is_missing_is_refused_where_images_are_encoded(wrong, device):
-    features = Patches().fit(np.zeros((2, 4, 4), dtype=np.float32))
-    X = np.zeros((2, 4, 4), dtype=np.float32)
-    X[1, 2, 3] = wrong
-    with pytest.raises(ValueError, match="NaN or infinity: 1 of 2 images, the first of them image 1"):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("wrong", "kind"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity"), (1e300, "a value too large")])
+def test_what_is_no_number_is_refused_where_images_are_encoded(wrong, kind, dtype, device):
+    if wrong == 1e300 and dtype is np.float32:
+        pytest.skip("float32 has no such number")
+    features = Patches().fit(np.zeros((3, 4, 4), dtype=dtype))
+    X = np.zeros((3, 4, 4), dtype=dtype)
+    X[1, 2, 3] = X[2, 0, 0] = wrong
+    told = f"contains {kind}.* \\(in 2 of 3 images, first in image 1\\)"
+    with pytest.raises(ValueError, match=told):
         features.encode(X, device)
-    with pytest.raises(ValueError, match="the first of them image 1"):
+    x, look = features.encode_unseen(X, device)
+    assert x.shape == (3, 1, 4, 4)
+    with pytest.raises(ValueError, match=told):
+        look()
+    with pytest.raises(ValueError, match=told):
         Patches().fit(X)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NHW"])
+@pytest.mark.parametrize("channels", [1, 3])
+def test_images_on_a_device_are_laid_out_as_elsewhere(channels, layout, dtype):
+    X = np.ones({"NCHW": (2, channels, 4, 5), "NHWC": (2, 4, 5, channels), "NHW": (2, 4, 5)}[layout], dtype=dtype)
+    features = Patches(layout=layout).fit(X)
+    here, there = features.encode(X), features.encode_unseen(X, "meta")[0]  # a device without numbers, which every machine has
+    assert there.device.type == "meta"
+    assert (there.shape, there.stride(), there.dtype) == (here.shape, here.stride(), here.dtype)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC", "NHW"])
+def test_what_is_encoded_is_nobody_elses(layout, dtype):
+    X = np.ones({"NCHW": (2, 1, 4, 4), "NHWC": (2, 4, 4, 1), "NHW": (2, 4, 4)}[layout], dtype=dtype)
+    x = Patches(layout=layout).fit(X).encode(X)
+    before = x.clone()
+    X[:] = 0
+    assert torch.equal(x, before)
+
+
+@pytest.mark.parametrize(
+    ("fitted", "given", "way"),
+    [
+        ((2, 8, 9), (8, 9), r"one image is X\[None\]"),
+        ((2, 8, 9, 3), (8, 9, 3), r"pass X\[None\]"),
+        ((2, 1, 8, 9), (2, 8, 9), r"pass X\[:, None\]"),
+    ],
+)
+def test_the_way_to_the_shape_of_the_fit_is_told(fitted, given, way):
+    with pytest.raises(ValueError, match=way):
+        Patches().fit(np.zeros(fitted)).encode(np.zeros(given))
 
 
 @pytest.mark.parametrize("dtype", TYPES)

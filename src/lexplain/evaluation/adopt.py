@@ -101,7 +101,7 @@ def classes_explained(explanation: Any, X: Any) -> Sequence[int] | None:
 
 
 def _rows(X: Any) -> Any:
-    return X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(X.detach().cpu() if isinstance(X, Tensor) else X)
+    return X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(check.as_array(X) if isinstance(X, Tensor) else X)
 
 
 def _is_lime(given: Any) -> bool:
@@ -137,8 +137,7 @@ def _array(given: Any, data: Any) -> np.ndarray:
     if isinstance(given, list) and given and all(getattr(each, "shape", None) == data.shape for each in given):
         return np.stack([_array(each, data) for each in given], -1)
     if isinstance(given, Tensor):
-        own = given.detach().cpu()
-        return (own.float() if own.dtype in (torch.bfloat16, torch.float16) else own).numpy()  # NumPy has no bfloat16
+        return check.as_array(given.float() if given.dtype is torch.float16 else given)
     if isinstance(given, pd.DataFrame) and isinstance(data, pd.DataFrame):
         given = _aligned(given, data)
     return check.rows_of_numbers(given)

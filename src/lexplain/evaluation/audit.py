@@ -218,7 +218,7 @@ def _refits(explainer: Any, X: Any, y: Any, model: Any, train: tuple[Any, ...] |
         if model is not None:
             fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
         else:
-            given = np.asarray(labels)
+            given = check.as_array(labels)
             shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
             fresh.fit(rows, given[shuffled] if what == "labels" else given)
         explained: Explanation = fresh.explain(X)

@@ -21,7 +21,7 @@ def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Any:
         check.one_input(len(inputs))
         return (attribute(explainer, inputs[0]),)
     features = explainer.features_
-    rows: Any = inputs.detach().cpu().numpy()
+    rows: Any = check.as_array(inputs)
     if features.frame and rows.ndim == 2 and rows.shape[1] == len(features.labels):  # a model of DataFrames may be asked, too
         rows = pd.DataFrame(rows, columns=list(features.labels))
     scores = explainer.explain(rows).scores

@@ -201,9 +201,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         answers = []
         for at in range(0, len(rows), self._most()):
             part = rows.iloc[at : at + self._most()] if isinstance(rows, pd.DataFrame) else rows[at : at + self._most()]
-            answer = self.function_(part)
-            answer = check.as_array(answer)
-            answers.append(check.model_output(answer, len(part)).reshape(len(part), -1))
+            answers.append(check.model_output(check.as_array(self.function_(part)), len(part)).reshape(len(part), -1))
             check.as_many_outputs(answers[-1].shape[1], self._outputs.count)
         self._count(len(rows))
         return torch.from_numpy(np.concatenate(answers).astype(np.float64))

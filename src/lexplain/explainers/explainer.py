@@ -142,7 +142,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         began = time.perf_counter()
         blank = self._blank(X)
-        rows = check.images(X) if getattr(blank, "images", False) else check.table(X)
+        rows = check.image_array(X) if getattr(blank, "images", False) else check.table(X)
         recipe = self._recipe(blank)
         regime = check.regime_fits(self.regime, y, model, recipe is METHODS["meed"] or getattr(recipe, "reads_output", False))
         if not isinstance(recipe, Method):
@@ -390,10 +390,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def _encoded(self, X: Any) -> tuple[Tensor, Tensor | None, Callable[[], None] | None]:
         """Rows as the networks eat them, what the selector may see of the model's output, and a look at the rows still to be taken."""
         device = self.method_.selector.offset.device
-        if device.type != "cpu" and not self.method_.reads_output and getattr(self.features_, "images", False):
-            x, look = self.features_.encode_unseen(X, device)
+        unseen = getattr(self.features_, "encode_unseen", None)
+        if unseen is not None and device.type != "cpu" and not self.method_.reads_output:
+            x, look = unseen(X, device)
             return x, None, look
-        x = self.features_.encode(X, device)
+        x = self.features_.encode(X).to(device)
         if not self.method_.reads_output:
             return x, None, None
         ask = self.ask_
@@ -472,11 +473,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         save(self, Path(path))
 
     @staticmethod
-    def load(path: str | Path, *, method: Method | None = None, model: Any = None) -> Explainer:
-        """Read what `save` wrote; networks and other objects of your own are passed in as a `Method` or a model again."""
+    def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:
+        """Read what `save` wrote, onto a device; networks and other objects of your own are passed in as a `Method` or a model again."""
         from .store import load
 
-        return load(Path(path), method, model)
+        return load(Path(path), method, model, device)
 
 
 def rows_in_flight(shape: tuple[int, ...]) -> int:

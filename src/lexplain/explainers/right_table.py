@@ -40,7 +40,8 @@ class RightTable:
         outputs = from_labels(y).outputs
         with seeded(self.random_state):
             network = _network(self.features.shape, outputs.count)
-        marks = None if irrelevant_mask is None else self.features.expand(torch.as_tensor(np.asarray(irrelevant_mask, dtype=np.float32)))
+        given = None if irrelevant_mask is None else torch.as_tensor(check.as_array(irrelevant_mask).astype(np.float32))
+        marks = None if given is None else self.features.expand(given)
         batch = min(256, max(16, len(y) // 10))
         self.model = RightReasons(
             network, strength=self.strength, epochs=self.epochs, batch_size=batch, device=self.device, random_state=self.random_state
@@ -87,16 +88,16 @@ class RightTable:
         write_atomically(Path(path), self.model.network_.state_dict(), record)
 
     @classmethod
-    def load(cls, path: str | Path) -> RightTable:
-        """Read what `save` wrote."""
+    def load(cls, path: str | Path, *, device: Any = "auto") -> RightTable:
+        """Read what `save` wrote, onto a device."""
         tensors, record = read_file(Path(path), KIND)
-        made = cls(strength=record["strength"])
+        made = cls(strength=record["strength"], device=device)
         made.features = Columns().restore(record["features"])
         outputs = Outputs(**record["outputs"])
         network = _network(made.features.shape, outputs.count)
         network.load_state_dict(tensors)
-        network.to(fabric_of(made.device).device)
-        model = RightReasons(network, strength=record["strength"])
+        network.to(fabric_of(device).device)
+        model = RightReasons(network, strength=record["strength"], device=device)
         model.network_, model.strength_, model.outputs_ = network.eval().requires_grad_(False), record["strength"], outputs
         classes = None if record["classes"] is None else np.asarray(record["classes"])
         model.target_ = Target(torch.zeros(0), outputs, classes, **record["target"])

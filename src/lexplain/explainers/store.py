@@ -70,19 +70,22 @@ def save(explainer: Explainer, path: Path) -> None:
     write_atomically(path, _stored(method), record)
 
 
-def load(path: Path, method: Method | None, model: Any) -> Explainer:
+def load(path: Path, method: Method | None, model: Any, device: Any = "auto") -> Explainer:
     """Read a fitted explainer back."""
     tensors, record = read_file(path, KIND)
     ask = None if model is None else Remembering(as_function(model))
     try:
-        return _read(path, tensors, record, copy.deepcopy(method), ask)
+        return _read(path, tensors, record, copy.deepcopy(method), ask, device)
     except (KeyError, TypeError, AttributeError) as broken:
         raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the explainer anew") from broken
 
 
-def _read(path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, ask: Remembering | None) -> Explainer:
+def _read(
+    path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, ask: Remembering | None, device: Any
+) -> Explainer:
     named = record["method"] is not None
-    explainer = Explainer(record["method"] if named else "default", random_state=record["random_state"], **record["parameters"])
+    told = {"device": device, "random_state": record["random_state"], **record["parameters"]}
+    explainer = Explainer(record["method"] if named else "default", **told)
     feature_kind = getattr(features, check.one_of(record["features"]["kind"], ["Columns", "Groups", "Patches"], "kind of features"))
     groups, patches = record["features"]["groups"], feature_kind is features.Patches
     blank = feature_kind(groups=groups) if groups is not None else feature_kind()

@@ -37,7 +37,7 @@ def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.n
             if key not in fits:
                 fits[key] = clone(explainer).fit(refit, model=model)
             chosen = fits[key]
-        rows = np.array(inputs)
+        rows = np.array(check.as_array(inputs))
         flat = rows if getattr(chosen.features_, "images", False) else rows.reshape(len(rows), -1)
         scores: np.ndarray = chosen.attribute(torch.from_numpy(flat)).numpy()
         return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)

@@ -115,11 +115,11 @@ class Columns:
         check.eaten_by_network(self.categorical)
         return x * torch.as_tensor(self.scale, dtype=x.dtype, device=x.device) + torch.as_tensor(self.mean, dtype=x.dtype, device=x.device)
 
-    def encode(self, X: pd.DataFrame | np.ndarray, device: torch.device | str = "cpu") -> Tensor:
-        """Turn raw rows into the tensor (b, D) that masks act on, on the device it is made for."""
+    def encode(self, X: pd.DataFrame | np.ndarray) -> Tensor:
+        """Turn raw rows into the tensor (b, D) that masks act on."""
         check.same_columns(X, len(self.columns), self.columns if self.frame else None)
         assert self.mean is not None and self.scale is not None  # fit sets both
-        return torch.from_numpy(((self._numbers(X) - self.mean) / self.scale).astype(np.float32)).to(device)
+        return torch.from_numpy(((self._numbers(X) - self.mean) / self.scale).astype(np.float32))
 
     def _numbers(self, X: pd.DataFrame | np.ndarray) -> np.ndarray:
         """Raw rows as numbers (n, D), categories as 0 and 1."""

@@ -153,27 +153,32 @@ class Patches:
     # ---- images ----
 
     def encode(self, X: Any, device: torch.device | str = "cpu") -> Tensor:
-        """Turn images into the tensor (b, channels, rows, columns) that masks act on, on the device it is made for."""
+        """Turn images into the tensor (b, channels, rows, columns) that masks act on, on a device; never the caller's own memory."""
         x, look = self.encode_unseen(X, device)
         look()
         return x
 
     def encode_unseen(self, X: Any, device: torch.device | str = "cpu") -> tuple[Tensor, Callable[[], None]]:
-        """What `encode` gives, and the look at the numbers that it takes, which can be taken while a device is at work."""
-        images = check.image_array(X)
+        """What `encode` returns, before its numbers were checked, and a function that checks them."""
+        images, last = check.image_array(X), self.layout == "NHWC"
         check.same_images(images.shape, self.shape, self.layout)
-        # torch warns of arrays that may not be written to, such as those of a file, and so they are copied.
-        sent = np.require(images, images.dtype if images.dtype in SENT else np.float32, ["C", "W"])
-        there, scale = torch.from_numpy(sent).to(device), _greatest(images.dtype)
-        # Laid out anew: with one channel both layouts have the same numbers, but strides that choose other kernels.
-        x = (there.movedim(-1, 1) if self.layout == "NHWC" else there).float().flatten().view(len(sent), *self.shape)
-        return x / scale if scale != 1 else x, partial(self._look, images.dtype, sent)
+        with np.errstate(over="ignore"):  # what float32 has not is refused below
+            if torch.device(device).type == "cpu":
+                x = torch.from_numpy(np.array(np.moveaxis(images, -1, 1) if last else images, dtype=np.float32, order="C"))
+            else:  # bytes travel as bytes; torch warns of arrays that may not be written to
+                sent = np.require(images, images.dtype if images.dtype in SENT else np.float32, ["C", "W"])
+                there = torch.from_numpy(sent).to(device)
+                # Flat: with one channel both layouts have the same numbers, but strides that choose other kernels.
+                x = (there.movedim(-1, 1) if last else there).flatten().float()
+        x = x.view(len(images), *self.shape)
+        scale = _greatest(images.dtype)
+        return x.div_(scale) if scale != 1 else x, partial(self._look, images)
 
-    def _look(self, dtype: np.dtype[Any], numbers: np.ndarray) -> None:
+    def _look(self, images: np.ndarray) -> None:
         """Refuse NaN, infinity, and units that are not the fit's."""
-        span = check.finite_span(numbers)
+        span = check.finite_span(images)
         if self.span is not None:
-            check.same_units(dtype, span, np.dtype(self.dtype), self.span)
+            check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
 
     def raw(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""

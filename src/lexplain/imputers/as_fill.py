@@ -37,7 +37,7 @@ def as_fill(imputer: nn.Module, *, features: Any = None) -> Fill:
         if encoded:
             return features.decode(filled)
         filled = torch.where(raw, rows, filled.to(rows.dtype))  # what is visible keeps digits that the imputer's own type has not
-        return filled if isinstance(x, Tensor) else filled.numpy()
+        return filled if isinstance(x, Tensor) else filled.detach().numpy()
 
     return fill
 

@@ -275,7 +275,7 @@ class Method(nn.Module):
             context: what the selector may see of a model's output.
             valid: (b, d) of bool, false where there is no feature.
             to_cpu: bring both to the CPU, which waits for the device.
-            meanwhile: what to do while the device is at work.
+            meanwhile: what to do once before results are waited for, while a device is at work.
         """
         family = self.selector.family
         if to_cpu and x.device.type != "cpu" and len(x) * self.features.count <= FEW and not isinstance(family, nn.Module):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor, nn
 
@@ -78,11 +80,17 @@ def as_function(model: Any) -> Callable[[Any], Any]:
     check.classifier_has_probabilities(model)
     for name in ("predict_proba", "predict"):
         if hasattr(model, name):
-            asked: Callable[[Any], Any] = getattr(model, name)
-            return asked
+            return partial(_ask_of_arrays, getattr(model, name))
+    if isinstance(getattr(model, "__self__", None), BaseEstimator):  # clf.predict_proba
+        return partial(_ask_of_arrays, model)
     if callable(model):
         return model  # type: ignore[no-any-return]  # a user's function is what it is
     raise TypeError(f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function of rows is needed")
+
+
+def _ask_of_arrays(ask: Callable[[Any], Any], rows: Any) -> Any:
+    """What a scikit-learn estimator says, which knows no tensors."""
+    return ask(check.as_array(rows) if isinstance(rows, Tensor) else rows)
 
 
 class NetworkFunction:

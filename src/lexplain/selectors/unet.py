@@ -14,7 +14,7 @@ from torch.nn.functional import interpolate, relu
 class UNet(nn.Module):
     """Score the patches of an image: convolutions down to a coarse view, and up again to the grid of patches beside the finer views.
 
-    Any size of image and of grid. Where patches are large, the way up ends at their size, and what is left is averaged.
+    Any size of image and of grid, told when it is made. Where patches are large, the way up ends at their size; what is left is averaged.
 
     Args:
         shape: channels, rows and columns of one image.

@@ -151,7 +151,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         marked = train.irrelevant is not None and self.strength != 0 and bool(train.irrelevant.any())
         if not marked:
             train, held = replace(train, irrelevant=None), replace(held, irrelevant=None)
-        always = None if always_include is None else rows.take(torch.as_tensor(np.asarray(always_include))).to(fabric.device)
+        always = None if always_include is None else rows.take(torch.as_tensor(check.as_array(always_include))).to(fabric.device)
         variant = Variant(self.scale, self.target, self.normalise, self.l2)
         learner = Learner(network, variant, None if self.strength == "auto" else float(self.strength), always)
         if marked and self.strength == "auto":

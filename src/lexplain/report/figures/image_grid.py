@@ -48,7 +48,7 @@ def image_grid(
     features, span = patches_of(explanation), span_of(explanation.data)
     wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
     shown = check.rows_to_draw(wanted, len(explanation))
-    known = None if labels is None else np.asarray(labels)
+    known = None if labels is None else check.as_array(labels)
     if known is not None:
         check.same_length(explanation.mask, known)
     true = None if truth is None else check.truth_of(truth, *explanation.mask.shape, features=explanation.features)

@@ -73,7 +73,7 @@ def _parts(explainer: Explainer | tuple[Imputer, Patches, Any], image: Any) -> t
         check.fitted(explainer)
         imputer, features, given = explainer.method_.imputer, explainer.features_, None
     check.explains_images(isinstance(features, Patches) and bool(features.shape), image)
-    values = np.asarray(image.detach().cpu() if isinstance(image, Tensor) else image)
+    values = check.as_array(image)
     values = values[None] if values.ndim < len(str(features.layout)) else values
     mask = explainer.explain(values).mask if not isinstance(explainer, tuple) else torch.as_tensor(given)
     return imputer, features, check.mask_of_rows(mask.reshape(-1, mask.shape[-1]), (1, features.count)), values
