@@ -40,9 +40,7 @@ def agreement(*, quick: bool) -> list[Sheet]:
                 seconds.append(time.perf_counter() - began)
                 masks.append(explainer.explain(data.test.x).mask)
             explainer.save(f"{folder}/fit.lex")
-            moved = lx.Explainer.load(f"{folder}/fit.lex").set_params(device="cpu")
-            moved.method_.to("cpu")
-            on_cpu = moved.explain(data.test.x).mask
+            on_cpu = lx.Explainer.load(f"{folder}/fit.lex", device="cpu").explain(data.test.x).mask
         same = bool((masks[0] == masks[1]).all())
         share = float((on_cpu == masks[1]).double().mean())
         lines.append([name, f"{min(seconds):.1f}", "yes" if same else "NO", f"{100 * share:.3f}", "yes" if share >= 0.999 else "NO"])

@@ -82,6 +82,6 @@ def _collapse(masks: Tensor) -> list[str]:
     if masks.shape[0] >= 20 and counts.max() >= SAME * len(masks):
         return [
             "every row keeps the same features: the selection is global, not one of each row; that is right if the same features always "
-            "decide, else train longer (epochs, budget='thorough') or lower penalty"
+            "decide, else train longer (epochs, budget='thorough'), or try another keep or penalty"
         ]
     return []
