@@ -88,6 +88,8 @@ def test_tensors_may_carry_gradients(place):
     assert np.isfinite(explainer.score(rows, values))
     asked = lx.Explainer("l2x", keep=2, **SHORT).fit(rows, model=lambda given: 3 * torch.as_tensor(given, device=place)[:, 0])
     assert torch.isfinite(asked.explain(rows).prediction).all()
+    apart = lx.Explainer("l2x", keep=2, **SHORT).fit(list(rows), list(values))
+    assert torch.equal(apart.explain(list(rows)).mask, explainer.explain(X).mask)
     estimator = LogisticRegression().fit(X, Y)
     for model in (estimator, estimator.predict_proba):
         fitted = lx.Explainer("meed", keep=2, **SHORT).fit(rows, model=model)

@@ -233,8 +233,8 @@ def test_an_explainer_goes_on_elsewhere(first, then, path, eager, monkeypatch):
     before, after = (explainer(device=device).fit(X.numpy(), labels).history_["check"] for device in (first, then))
     interrupt_fit(monkeypatch, checkpoint=path, settings={"device": first})
     again = explainer(device=then).fit(X.numpy(), labels, checkpoint=path)
-    assert again.history_["check"][:6].tolist() == before[:6].tolist()  # the first phase, to the last bit as it was where it ran
-    assert before[:6].tolist() != after[:6].tolist()
+    assert again.history_["check"][:3].tolist() == before[:3].tolist()  # the first phase, to the last bit as it was where it ran
+    assert before[:3].tolist() != after[:3].tolist()
     assert len(again.history_) == len(after)
     assert again.method_.selector.offset.device.type == then
 

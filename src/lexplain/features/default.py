@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from .. import check
 from .columns import Columns
 from .patches import Patches
 
@@ -15,7 +14,7 @@ def features_for(X: Any) -> Columns | Patches:
     shape = getattr(X, "shape", None)
     if shape is None:
         try:
-            shape = np.asarray(X).shape
+            shape = check.as_array(X).shape
         except ValueError:  # rows of different lengths, which columns refuse in better words
             shape = ()
     return Patches(None) if len(shape) in (3, 4) and sum(n > 1 for n in shape[1:]) >= 2 else Columns()
