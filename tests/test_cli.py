@@ -369,6 +369,8 @@ def refused(*words):
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "meed"], "needs a model"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 11], "keep=11, but of 11 features 1 to 10 can be kept"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "few"], "--keep few: a number of features"),
+        (["explain", "{}/model.lex", "{}/train.csv", "--device", "abacus"], "'abacus' is no device"),
+        (["audit", "{}/model.lex", "{}/train.csv", "--device", "abacus"], "'abacus' is no device"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", "1.5"], "a rate lies between 0 and 1"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--keep", 3, "--penalty", 1], "both keep=3 and penalty=1.0"),
         (["fit", "{}/train.csv", "--out", "m.lex", "--method", "realx", "--keep", "auto"], "keep='auto' needs method 'gains'"),
@@ -432,7 +434,7 @@ def test_a_file_with_text_is_fitted_explained_and_audited(tmp_path, monkeypatch)
 
 
 def test_other_python_errors_are_not_hidden(place, monkeypatch):
-    def broken(path):
+    def broken(path, **told):
         raise KeyError("a bug")
 
     monkeypatch.setattr(Explainer, "load", broken)

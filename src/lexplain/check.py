@@ -1208,17 +1208,6 @@ def as_array(X: Any) -> np.ndarray:
     return np.asarray(X)
 
 
-def images(X: Any) -> np.ndarray:
-    """Return images as an array of numbers; refuse other shapes, text, NaN and infinity."""
-    return images_and_span(X)[0]
-
-
-def images_and_span(X: Any) -> tuple[np.ndarray, tuple[float, float]]:
-    """Return images as an array of numbers, with the least and the greatest of them; refuse other shapes, text, NaN and infinity."""
-    values = image_array(X)
-    return values, finite_span(values)
-
-
 def image_array(X: Any) -> np.ndarray:
     """Return images as an array of numbers, NaN and infinity among them; refuse other shapes and text."""
     if isinstance(X, pd.DataFrame):

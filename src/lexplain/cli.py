@@ -20,6 +20,7 @@ Data = Annotated[str, Argument(metavar="DATA", help="A built-in data set (see: l
 Model = Annotated[Path, Argument(metavar="MODEL", help="What lexplain fit wrote.")]
 Label = Annotated[str | None, Option(metavar="COLUMN", help="The CSV's target. Default: the last column called y, label, target or class.")]
 Outputs = Annotated[str | None, Option(metavar="COL,COL", help="Columns with a model's recorded class probabilities, as the target.")]
+Device = Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")]
 
 
 class _Group(TyperGroup):
@@ -121,7 +122,7 @@ def fit(
     batch_size: Annotated[int | None, Option(help="Rows of a training step.")] = None,
     learning_rate: Annotated[float | None, Option(help="Size of a training step.")] = None,
     seed: Annotated[int, Option(help="The same seed gives the same explainer.")] = 0,
-    device: Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")] = "auto",
+    device: Device = "auto",
     checkpoint: Annotated[Path | None, Option(help="Keep the training here, and go on from it when run again.")] = None,
     report: Annotated[Path | None, Option(help="Write a page about the fit: .html.")] = None,
 ) -> None:
@@ -174,6 +175,7 @@ def explain(
     data: Data,
     out: Annotated[Path | None, Option(help="Write all rows: .csv, .json or .html.")] = None,
     rows: Annotated[int, Option(min=0, help="How many rows to show.")] = 10,
+    device: Device = "auto",
 ) -> None:
     """Say which features made the prediction of each row.
 
@@ -186,7 +188,7 @@ def explain(
     from .report.wording import shorten
 
     check.writable(out, (".csv", ".json", ".html"))
-    explainer = Explainer.load(model)
+    explainer = Explainer.load(model, device=device)
     explanation = explainer.explain(find_rows(data, "test", known=explainer.features_).x)
     shown = [read_row(explanation, row, most=12, kept_only=True) for row in range(min(rows, len(explanation)))]
     kept = [", ".join(shorten(item.label, 40) for item in row.items) + (", …" if row.left_out_kept else "") for row in shown]
@@ -210,6 +212,7 @@ def audit(
     ] = None,
     margin: Annotated[float, Option(min=0.0, help="Nats of encoding to let pass.")] = 0.02,
     out: Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")] = None,
+    device: Device = "cpu",
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.
 
@@ -243,6 +246,7 @@ def audit(
         keep=keep,
         measures=measure,
         margin=margin,
+        device=device,
     )
     colour = {"honest": "green", "encodes": "red"}.get(card.verdict, "yellow")
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
@@ -351,7 +355,7 @@ def right_reasons(
     report: Annotated[Path | None, Option(help="Write a page of explanations of the rows of --test: .html.")] = None,
     epochs: Annotated[int, Option(min=1, help="Passes over the rows.")] = 64,
     seed: Annotated[int, Option(help="The same seed gives the same model.")] = 0,
-    device: Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")] = "auto",
+    device: Device = "auto",
 ) -> None:
     """Train a network that must not use some columns, and see what it uses instead.
 

@@ -144,6 +144,8 @@ def test_attributions_of_images_in_colour_are_audited(monkeypatch):
     images = GENERATOR.random((60, 3, 8, 8)).astype(np.float32)
     labels = (images[:, 0, :4, :4].mean((1, 2)) > 0.5).astype(int)
     card = audit(images, images, labels, keep=4, measures=[])
+    assert card["Kept"].mean == 4
+    assert card.explanation.features.each_channel
     assert card.verdict in ("honest", "encodes", "cannot tell")
 
 

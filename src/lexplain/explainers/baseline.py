@@ -110,7 +110,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         began = time.perf_counter()
         blank = self.features if self.features is not None else features_for(X)
         images = getattr(blank, "images", False)
-        (check.images if images else check.table)(X)
+        (check.image_array if images else check.table)(X)
         check.eats_images(self.name, images and self.tables_only)
         check.baseline_given(self.name, self.needs, y, model)
         check.counts(max_rows=self.max_rows)

@@ -70,7 +70,7 @@ def save(explainer: Explainer, path: Path) -> None:
     write_atomically(path, _stored(method), record)
 
 
-def load(path: Path, method: Method | None, model: Any, device: Any = "auto") -> Explainer:
+def load(path: Path, method: Method | None, model: Any, device: Any) -> Explainer:
     """Read a fitted explainer back."""
     tensors, record = read_file(path, KIND)
     ask = None if model is None else Remembering(as_function(model))

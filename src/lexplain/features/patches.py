@@ -52,7 +52,8 @@ class Patches:
 
     def fit(self, X: Any) -> Patches:
         """Learn layout, shape and type from training images."""
-        images, span = check.images_and_span(X)
+        images = check.image_array(X)
+        span = check.finite_span(images)
         layout = check.image_layout(images.shape, self.layout)
         shape = {"NHW": (1, *images.shape[1:]), "NHWC": (images.shape[-1], *images.shape[1:-1]), "NCHW": images.shape[1:]}[layout]
         size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
