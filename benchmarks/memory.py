@@ -35,10 +35,10 @@ from lexplain.masks import Bernoulli
 from lexplain.methods import METHODS
 from lexplain.predictors import Outputs
 import lexplain as lx
-import lexplain.evaluation as ev
-from lexplain.training import evaluator
+import lexplain.metrics as ev
+from lexplain.training import evaluator, retrained
 evaluator.JUDGE_STEPS = evaluator.READER_STEPS = 50  # how well judges judge is not asked here
-ev.retrained.RETRAINING_STEPS = 50
+retrained.RETRAINING_STEPS = 50
 MEASURES = ["fidelity", "off the data"]  # curves and infidelity have lines of their own, or ask about few rows
 rows, columns, most = map(int, sys.argv[2:])
 x = torch.randn(rows, columns)

@@ -16,7 +16,7 @@ from measure import Sheet, interleaved
 from rich.console import Console
 from torch import Tensor, nn
 
-from lexplain.training import right_reasons_loss
+from lexplain.right_reasons import right_reasons_loss
 
 RATIO = 3.0
 BATCH = 256

@@ -7,7 +7,7 @@ from pathlib import Path
 from sklearn.ensemble import RandomForestClassifier
 
 import lexplain as lx
-from lexplain.explainers import BASELINES
+from lexplain.baselines import BASELINES
 
 
 def main(rows: int, trees: int, out: Path) -> None:

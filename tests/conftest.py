@@ -16,5 +16,5 @@ def hasty_judges():
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
-        patch.setattr("lexplain.evaluation.retrained.RETRAINING_STEPS", 60)
+        patch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 60)
         yield

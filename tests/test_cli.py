@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from lexplain import METHODS, Explainer, __version__, adopt, audit, cli, load_data
-from lexplain.evaluation.encoding import MARGIN
+from lexplain.auditing.encoding_test import MARGIN
 from lexplain.explainers import FitWarning
 
 

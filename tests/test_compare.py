@@ -13,14 +13,14 @@ from typer.testing import CliRunner
 
 import lexplain as lx
 from lexplain import cli
+from lexplain.baselines import BASELINES, KernelSHAP
 from lexplain.comparison.cell import FEW, PER_ROW, Cell, Finished, read, write
 from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
 from lexplain.comparison.digest import digest
 from lexplain.comparison.measures import DEFAULT, ENOUGH, MEASURES
 from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
-from lexplain.evaluation import accuracy, metric
-from lexplain.explainers import BASELINES, KernelSHAP
+from lexplain.metrics import accuracy, metric
 
 pytest.importorskip("captum")
 running = import_module("lexplain.comparison.compare")  # the function has the module's name

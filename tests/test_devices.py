@@ -9,7 +9,8 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 import lexplain as lx
-from lexplain.explainers import BASELINES, to_quantus
+from lexplain.baselines import BASELINES
+from lexplain.explainers import to_quantus
 from lexplain.features import Patches
 from lexplain.imputers import Constant, GaussianMixture, KMeansRows, Marginal, as_fill
 

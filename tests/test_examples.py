@@ -26,7 +26,7 @@ def test_every_example_is_run():
 
 @pytest.fixture(autouse=True)
 def short_trainings(tmp_path, monkeypatch):
-    for place in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "evaluation.retrained.RETRAINING_STEPS"):
+    for place in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):
         monkeypatch.setattr(f"lexplain.{place}", 50)
     monkeypatch.setattr("lexplain.comparison.scene.NETWORK_STEPS", 50)
     monkeypatch.setattr("lexplain.explainers.explainer.STEPS", 10)

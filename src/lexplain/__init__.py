@@ -11,70 +11,9 @@ The flow, and the folders that show it:
 Mask semantics, everywhere: 1 = visible.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from .comparison import Comparison
-    from .comparison.compare import compare
-    from .core import Dataset, Explanation
-    from .data import load_data
-    from .evaluation import Card
-    from .evaluation.adopt import adopt
-    from .evaluation.audit import audit
-    from .explainers import Explainer
-    from .features import Columns, Groups
-    from .methods import METHODS, Method
-    from .training import RightReasons, find_another_explanation, right_reasons_loss
-
-_HOME = {  # imported when first asked for, so that the command line answers at once
-    "Card": "evaluation",
-    "Columns": "features",
-    "Comparison": "comparison",
-    "Dataset": "core",
-    "Explainer": "explainers",
-    "Explanation": "core",
-    "Groups": "features",
-    "METHODS": "methods",
-    "Method": "methods",
-    "RightReasons": "training",
-    "adopt": "evaluation",
-    "audit": "evaluation",
-    "compare": "comparison",
-    "find_another_explanation": "training",
-    "load_data": "data",
-    "right_reasons_loss": "training",
-}
-
-__all__ = [
-    "METHODS",
-    "Card",
-    "Columns",
-    "Comparison",
-    "Dataset",
-    "Explainer",
-    "Explanation",
-    "Groups",
-    "Method",
-    "RightReasons",
-    "adopt",
-    "audit",
-    "compare",
-    "find_another_explanation",
-    "load_data",
-    "right_reasons_loss",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'lexplain' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOME[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+# The public names are those of __init__.pyi; each is imported when it is first asked for, so that the command line answers at once.
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

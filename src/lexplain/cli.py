@@ -219,9 +219,9 @@ def audit(
     A built-in name means its test part, and judges that learn from its train part. Try: lexplain audit model.lex s3 --out card.html
     """
     from . import check
+    from .auditing import audit as judge
     from .data import DATASETS
     from .data.files import find_rows, read_scores
-    from .evaluation import audit as judge
     from .explainers import Explainer
 
     if check.writable(out, (".html", ".json", ".csv", ".parquet")) == ".parquet":
@@ -366,9 +366,9 @@ def right_reasons(
 
     from . import check
     from .data import DATASETS
-    from .data.annotation import mask_from_columns, mask_from_table
     from .data.files import find_rows
-    from .explainers.right_table import RightTable
+    from .right_reasons.annotation import mask_from_columns, mask_from_table
+    from .right_reasons.right_table import RightTable
 
     for path, ending in ((out, ".safetensors"), (predictions, ".csv"), (report, ".html")):
         check.writable(path, (ending,))
@@ -402,7 +402,7 @@ def _uses(names: Sequence[str], plain: Any, told: Any) -> None:
 
 def _number(cell: Any) -> Any:
     """A cell as it is shown: three digits, and nothing where there is no number."""
-    from .evaluation.statistics import decimals
+    from .metrics.statistics import decimals
 
     return "" if cell != cell else decimals(cell, 3) if isinstance(cell, float) else cell
 

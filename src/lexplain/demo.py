@@ -17,11 +17,12 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
+from .auditing import encoding_values, judge
 from .core import Dataset, Explanation, Part, Trial, as_target
 from .data import load_data
-from .evaluation import Estimate, accuracy, auroc, bootstrap, cfsr, encoding_values, fdr, judge, kept, tpr
 from .explainers import Explainer, FitWarning
 from .features import Columns
+from .metrics import Estimate, accuracy, auroc, bootstrap, cfsr, fdr, kept, tpr
 from .predictors import Target, from_labels, from_model
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff, write_page
 from .training import Evaluator, train_evaluator

@@ -4,7 +4,8 @@ import torch
 from torch import nn
 
 from lexplain import Explainer
-from lexplain.explainers import BASELINES, to_quantus
+from lexplain.baselines import BASELINES
+from lexplain.explainers import to_quantus
 from lexplain.features import Patches
 from lexplain.methods import METHODS
 from lexplain.predictors import Outputs, cnn

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from torch import nn
 
-from lexplain.evaluation import audit
+from lexplain.auditing import audit
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 

@@ -241,7 +241,7 @@ def test_only_a_conditional_imputer_looks_at_what_is_visible():
     assert not looks_at_what_is_visible(Marginal.fit(ROWS.clone()))
 
 
-@pytest.mark.parametrize("name", [name for name in imputers.__all__ if name[0].isupper()])
+@pytest.mark.parametrize("name", list(imputers.IMPUTERS))
 def test_every_imputer_learns_from_images(name):
     images = torch.rand(40, 2, 3, 4, generator=torch.Generator().manual_seed(0))
     kind = getattr(imputers, name)

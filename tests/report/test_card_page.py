@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexplain.evaluation import Card, Estimate, Line
+from lexplain.auditing import Card, Line
+from lexplain.metrics import Estimate
 from lexplain.report import card_page
 from lexplain.report.card_page import _own_point, _tradeoff
 from lexplain.report.measures import GROUPS, measures_html

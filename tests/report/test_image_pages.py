@@ -8,7 +8,7 @@ import pytest
 import torch
 from matplotlib.image import imread
 
-from lexplain.evaluation import Card
+from lexplain.auditing import Card
 from lexplain.features import Patches
 from lexplain.report import card_page, explanation_page, explanation_table
 from lexplain.report.figures.paint import scale_of

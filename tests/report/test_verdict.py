@@ -5,7 +5,8 @@ from math import inf, nan
 import pytest
 import torch
 
-from lexplain.evaluation import Card, Estimate, judge
+from lexplain.auditing import Card, judge
+from lexplain.metrics import Estimate
 from lexplain.report.verdict import LOOKS, TOO_WEAK, look, margin_words, p_value_words, rows_to_settle, sureness, zone_of, zones
 
 

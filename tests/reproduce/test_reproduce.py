@@ -171,7 +171,7 @@ WHERE = {"machine": "a machine", "date": "2026-01-01"}
 
 
 def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch):
-    for name in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "evaluation.retrained.RETRAINING_STEPS"):
+    for name in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):
         monkeypatch.setattr(f"lexplain.{name}", 30)
     made = audit_order.cells(quick=True, seeds=1)
     assert len({cell.key for cell in made}) == len(made) == 5

@@ -13,12 +13,11 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from lexplain.core import Trial, as_target
-from lexplain.evaluation import retrained
-from lexplain.explainers import Explainer, explainer, learning
+from lexplain.explainers import Explainer, explainer
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
 from lexplain.predictors import Outputs
-from lexplain.training import Settings, constant, cosine, evaluator, fit, train_evaluator
+from lexplain.training import Settings, constant, cosine, evaluator, fit, learning, retrained, train_evaluator
 from lexplain.training.settings import IMAGE_RISE
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small

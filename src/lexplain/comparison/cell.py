@@ -17,8 +17,9 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..evaluation import bootstrap
-from ..explainers import LIME, Baseline, Explainer, FitWarning, KernelSHAP
+from ..baselines import LIME, Baseline, KernelSHAP
+from ..explainers import Explainer, FitWarning
+from ..metrics import bootstrap
 from .digest import digest
 from .measures import ENOUGH, Evidence, Measure
 from .running import write_json, write_whole

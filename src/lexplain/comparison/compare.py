@@ -13,11 +13,12 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import check
+from ..baselines import BASELINES, Baseline
 from ..core import Dataset
 from ..data import load_data
-from ..evaluation import Metric
-from ..explainers import BASELINES, Baseline, Explainer
+from ..explainers import Explainer
 from ..methods import METHODS
+from ..metrics import Metric
 from .cell import Cell, Finished, compute, read, write
 from .comparison import Comparison, comparison_of
 from .measures import DEFAULT, MEASURES, OFFERED, Measure, needed

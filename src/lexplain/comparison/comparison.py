@@ -15,7 +15,7 @@ import pandas as pd
 import torch
 
 from .. import check
-from ..evaluation import holm, paired_difference, paired_test
+from ..metrics import holm, paired_difference, paired_test
 from .cell import Finished
 from .measures import Measure
 from .running import write_whole

@@ -13,8 +13,10 @@ import numpy as np
 import torch
 from torch import Generator, Tensor
 
+from ..auditing import encoding_values
+from ..baselines import Baseline
 from ..core import Explanation, Trial
-from ..evaluation import (
+from ..metrics import (
     Metric,
     accuracy,
     auprc,
@@ -23,7 +25,6 @@ from ..evaluation import (
     cfsr,
     empty,
     encoding,
-    encoding_values,
     fdr,
     fpr,
     kept,
@@ -33,7 +34,6 @@ from ..evaluation import (
     selection_rate,
     tpr,
 )
-from ..explainers import Baseline
 from ..training import Evaluator
 from .scene import Scene, rows_at
 

@@ -15,11 +15,11 @@ from torch import Tensor, nn
 
 from .. import __version__, check
 from ..core import Dataset, Part, Trial, as_target, seeded
-from ..explainers.learning import learn, split
 from ..features import features_for
 from ..objectives import cross_entropy
 from ..predictors import Outputs, Target, from_labels, from_model, network_for
 from ..training import Evaluator, read_file, train_evaluator, write_atomically
+from ..training.learning import learn, split
 from .digest import digest
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network

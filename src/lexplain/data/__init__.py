@@ -1,26 +1,12 @@
 """Raw input: `load_data(name)` returns a Dataset. To add one: a file with a callable that says what it is, and its name in load.py."""
 
-from .annotation import mask_from_columns, mask_from_picture, mask_from_table, mask_from_words
-from .confounded import confound
-from .faces import Faces
-from .images import Images, Pictures
-from .load import DATASETS, describe, load_data
-from .synthetic import Formula, Synthetic
-from .tabular import Table
-
-__all__ = [
-    "DATASETS",
-    "Faces",
-    "Formula",
-    "Images",
-    "Pictures",
-    "Synthetic",
-    "Table",
-    "confound",
-    "describe",
-    "load_data",
-    "mask_from_columns",
-    "mask_from_picture",
-    "mask_from_table",
-    "mask_from_words",
-]
+from .confounded import confound as confound
+from .faces import Faces as Faces
+from .images import Images as Images
+from .images import Pictures as Pictures
+from .load import DATASETS as DATASETS
+from .load import describe as describe
+from .load import load_data as load_data
+from .synthetic import Formula as Formula
+from .synthetic import Synthetic as Synthetic
+from .tabular import Table as Table

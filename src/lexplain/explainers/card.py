@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from .. import check
+from ..auditing import Card, Line, card_of
 from ..core import Trial, seeded, target_values
-from ..evaluation import Card, Line, bootstrap, card_of
 from ..methods import Rounds
+from ..metrics import bootstrap
 from ..predictors import Target
 from .evidence import fidelity
 from .search import search

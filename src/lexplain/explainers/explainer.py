@@ -23,8 +23,8 @@ from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
+from ..auditing import Card
 from ..core import Explanation, Trial, as_target, joined, seeded
-from ..evaluation import Card
 from ..features import features_for
 from ..imputers import Marginal
 from ..masks import Coins

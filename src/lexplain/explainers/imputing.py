@@ -11,17 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from .. import check, imputers
-
-IMPUTERS = [name for name in imputers.__all__ if inspect.isclass(getattr(imputers, name))]
+from .. import check
+from ..imputers import IMPUTERS, Constant
 
 
 def known_imputer(imputer: Any) -> Any:
     """One of our classes for its name, a constant for a number; an imputer, a class of one, or None as it is."""
     if isinstance(imputer, str):
-        return getattr(imputers, check.one_of(imputer, IMPUTERS, "imputer"))
+        return IMPUTERS[check.one_of(imputer, list(IMPUTERS), "imputer")]
     if isinstance(imputer, Real) and not isinstance(imputer, (bool, np.bool_)):
-        return imputers.Constant(float(imputer))
+        return Constant(float(imputer))
     if imputer is not None:
         check.imputer_given(imputer)
     return imputer

@@ -13,8 +13,8 @@ from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
 
 from ..core import Trial, joined
-from ..evaluation import Estimate, accuracy, bootstrap
 from ..methods import LEAST, MOST, Method, knowledge
+from ..metrics import Estimate, accuracy, bootstrap
 from ..predictors import Outputs
 from ..training import Evaluator, train_evaluator
 

@@ -14,7 +14,8 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from .. import check, features, imputers
+from .. import check, features
+from ..imputers import IMPUTERS
 from ..methods import METHODS, Method, default_for
 from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function, frozen_predictor
 from ..training import read_file, write_atomically
@@ -42,7 +43,7 @@ def save(explainer: Explainer, path: Path) -> None:
     method: Method = explainer.method_
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
     imputer = type(method.imputer)
-    ours = imputer is getattr(imputers, imputer.__name__, None)
+    ours = imputer is IMPUTERS.get(imputer.__name__)
     options = {name: _plain(value) for name, value in (explainer.options or {}).items()}
     told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
     record = {
@@ -118,7 +119,7 @@ def _read(
 
 
 def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Tensor], fitted: Any, target: Target, ask: Any) -> Method:
-    kind = getattr(imputers, check.one_of(record["imputer"], imputers.__all__, "imputer"))
+    kind = IMPUTERS[check.one_of(record["imputer"], list(IMPUTERS), "imputer")]
     settings = record.get("imputer_settings", {})
     parts = {name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters if name not in settings}
     imputer = kind(**parts, **settings)

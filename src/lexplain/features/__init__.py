@@ -3,10 +3,8 @@
 `fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`.
 """
 
-from .columns import Columns
-from .default import features_for
-from .groups import Groups
-from .kind import Kind
-from .patches import Patches
-
-__all__ = ["Columns", "Groups", "Kind", "Patches", "features_for"]
+from .columns import Columns as Columns
+from .default import features_for as features_for
+from .groups import Groups as Groups
+from .kind import Kind as Kind
+from .patches import Patches as Patches

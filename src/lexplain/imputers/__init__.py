@@ -5,28 +5,35 @@ An imputer knows no model, no label and no loss. One that learns from data has a
 To add one: a file with one class, a line here, and a line in tests/imputers/test_imputers.py.
 """
 
-from .as_fill import as_fill
-from .as_masker import as_masker
-from .constant import Constant
-from .gaussian import Gaussian, IndependentGaussian
-from .kmeans import KMeansRows
-from .logistics import LogisticMeans, LogisticMixture
-from .marginal import Marginal
-from .mixture import GaussianMixture, MixtureMeans, MixtureRows
-from .vaeac import VAEAC
+from torch import nn
 
-__all__ = [
-    "VAEAC",
-    "Constant",
-    "Gaussian",
-    "GaussianMixture",
-    "IndependentGaussian",
-    "KMeansRows",
-    "LogisticMeans",
-    "LogisticMixture",
-    "Marginal",
-    "MixtureMeans",
-    "MixtureRows",
-    "as_fill",
-    "as_masker",
-]
+from .as_fill import as_fill as as_fill
+from .as_masker import as_masker as as_masker
+from .constant import Constant as Constant
+from .gaussian import Gaussian as Gaussian
+from .gaussian import IndependentGaussian as IndependentGaussian
+from .kmeans import KMeansRows as KMeansRows
+from .logistics import LogisticMeans as LogisticMeans
+from .logistics import LogisticMixture as LogisticMixture
+from .marginal import Marginal as Marginal
+from .mixture import GaussianMixture as GaussianMixture
+from .mixture import MixtureMeans as MixtureMeans
+from .mixture import MixtureRows as MixtureRows
+from .vaeac import VAEAC as VAEAC
+
+IMPUTERS: dict[str, type[nn.Module]] = {  # the menu of `Explainer(imputer=)` and the command line; code imports the class
+    imputer.__name__: imputer
+    for imputer in (
+        VAEAC,
+        Constant,
+        Gaussian,
+        GaussianMixture,
+        IndependentGaussian,
+        KMeansRows,
+        LogisticMeans,
+        LogisticMixture,
+        Marginal,
+        MixtureMeans,
+        MixtureRows,
+    )
+}

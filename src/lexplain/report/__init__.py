@@ -1,60 +1,30 @@
 """Report. Figures of explanations and of comparisons, and one self-contained HTML page that holds them."""
 
-from .card_page import card_page
-from .explanation_page import explanation_page, explanation_table
-from .figures import (
-    another_explanation,
-    certainty,
-    cost,
-    feature_rates,
-    flow,
-    honesty,
-    image_grid,
-    image_kept,
-    image_overlay,
-    image_scores,
-    imputed,
-    kept_tradeoff,
-    masks_side_by_side,
-    path,
-    row_bars,
-    save,
-    selection_map,
-    strip,
-    sweep,
-    to_svg,
-    truth_tradeoff,
-)
-from .fit_page import fit_page
-from .page import Section, page, write_page
-
-__all__ = [
-    "Section",
-    "another_explanation",
-    "card_page",
-    "certainty",
-    "cost",
-    "explanation_page",
-    "explanation_table",
-    "feature_rates",
-    "fit_page",
-    "flow",
-    "honesty",
-    "image_grid",
-    "image_kept",
-    "image_overlay",
-    "image_scores",
-    "imputed",
-    "kept_tradeoff",
-    "masks_side_by_side",
-    "page",
-    "path",
-    "row_bars",
-    "save",
-    "selection_map",
-    "strip",
-    "sweep",
-    "to_svg",
-    "truth_tradeoff",
-    "write_page",
-]
+from .card_page import card_page as card_page
+from .explanation_page import explanation_page as explanation_page
+from .explanation_page import explanation_table as explanation_table
+from .figures import another_explanation as another_explanation
+from .figures import certainty as certainty
+from .figures import cost as cost
+from .figures import feature_rates as feature_rates
+from .figures import flow as flow
+from .figures import honesty as honesty
+from .figures import image_grid as image_grid
+from .figures import image_kept as image_kept
+from .figures import image_overlay as image_overlay
+from .figures import image_scores as image_scores
+from .figures import imputed as imputed
+from .figures import kept_tradeoff as kept_tradeoff
+from .figures import masks_side_by_side as masks_side_by_side
+from .figures import path as path
+from .figures import row_bars as row_bars
+from .figures import save as save
+from .figures import selection_map as selection_map
+from .figures import strip as strip
+from .figures import sweep as sweep
+from .figures import to_svg as to_svg
+from .figures import truth_tradeoff as truth_tradeoff
+from .fit_page import fit_page as fit_page
+from .page import Section as Section
+from .page import page as page
+from .page import write_page as write_page

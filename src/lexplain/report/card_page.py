@@ -6,8 +6,9 @@ from math import isfinite
 
 import pandas as pd
 
+from lexplain.auditing import Card
 from lexplain.core import Explanation
-from lexplain.evaluation import Card, Estimate
+from lexplain.metrics import Estimate
 
 from .explanation_page import pictures, row_by_row, summary
 from .figures.certainty import certainty

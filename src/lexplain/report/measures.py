@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from lexplain.evaluation import Card, Line
+from lexplain.auditing import Card, Line
 
 from .page import TEMPLATES
 from .wording import count

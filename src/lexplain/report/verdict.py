@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import ceil, expm1, floor, inf, isfinite, isnan, log10
 
-from lexplain.evaluation import Card, Estimate
+from lexplain.auditing import Card
+from lexplain.metrics import Estimate
 
 from .wording import count, number
 

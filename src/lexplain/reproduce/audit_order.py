@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from ..auditing import MARGIN, audit
 from ..data import load_data
-from ..evaluation import MARGIN, audit, retrain
 from ..explainers import Explainer
 from ..features import Columns
 from ..predictors import Outputs
+from ..training import retrain
 from .cells import Cell, run_cells
 from .realx_table1 import SETS, SIZES, TRAINING
 from .synthetic import trial_of

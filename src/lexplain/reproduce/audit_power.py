@@ -15,15 +15,15 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from ..auditing import MARGIN, encoding_values, judge
 from ..core import Dataset, Part, seeded
 from ..data import load_data
-from ..evaluation import MARGIN, encoding_values, judge
-from ..evaluation.planted import ENCODERS, HONEST
 from ..features import Columns
 from ..methods import METHODS
 from ..predictors import Outputs
 from ..training import Evaluator, Settings, fit, train_evaluator
 from .cells import Cell, run_cells
+from .planted import ENCODERS, HONEST
 from .synthetic import HELD, trial_of
 from .tables import write_result
 

@@ -10,8 +10,8 @@ import pandas as pd
 import torch
 
 from ..data import load_data
-from ..evaluation import cfsr, fdr, kept, median_rank, tpr
 from ..explainers import Explainer
+from ..metrics import cfsr, fdr, kept, median_rank, tpr
 from .cells import Cell, run_cells
 from .tables import mean_and_spread, write_result
 

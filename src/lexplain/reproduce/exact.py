@@ -8,7 +8,7 @@ import torch
 
 from ..data import DATASETS, load_data
 from ..data.synthetic import Synthetic
-from ..evaluation import accuracy, auroc, log_likelihood
+from ..metrics import accuracy, auroc, log_likelihood
 
 DRAWS, ROWS = 300, 10_000
 

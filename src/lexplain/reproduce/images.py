@@ -15,12 +15,12 @@ from torch import Tensor, nn
 from .. import estimators, imputers
 from ..comparison.running import finished, processes
 from ..core import Dataset, seeded
-from ..evaluation import accuracy, auroc, fdr
 from ..explainers.explainer import rows_in_flight
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, Method
 from ..methods.method import TEST_IMPUTATIONS
+from ..metrics import accuracy, auroc, fdr
 from ..objectives import Continuity
 from ..predictors import Outputs, Trained
 from ..selectors import MLP, UNet

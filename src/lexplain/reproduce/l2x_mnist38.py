@@ -12,10 +12,10 @@ import torch
 from torch import nn
 
 from ..core import Trial, seeded
-from ..evaluation import accuracy
 from ..explainers import Explainer
 from ..imputers import Constant
 from ..methods import METHODS, Phase, Step
+from ..metrics import accuracy
 from ..objectives import cross_entropy
 from ..predictors import Frozen, Outputs, Trained, cnn
 from ..selectors import UNet

@@ -13,11 +13,12 @@ from lightning_fabric import Fabric
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor
 
+from ..auditing import encoding_values
 from ..core import Trial, as_target
 from ..data import load_data
-from ..evaluation import accuracy, encoding_values, kept
 from ..explainers import Explainer
 from ..features import Columns
+from ..metrics import accuracy, kept
 from ..predictors import Target, from_model
 from ..training import Evaluator, train_evaluator
 from .cells import Cell, run_cells

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from ..evaluation import MARGIN
+from ..auditing import MARGIN
 from .cells import Cell, run_cells
 from .exact import exact_judgement
 from .synthetic import compute

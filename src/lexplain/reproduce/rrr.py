@@ -20,7 +20,8 @@ from ..features import Columns
 from ..methods import METHODS
 from ..objectives import Irrelevant
 from ..predictors import Outputs
-from ..training import Alternatives, RightReasons, Settings, find_another_explanation, fit
+from ..right_reasons import Alternatives, RightReasons, find_another_explanation
+from ..training import Settings, fit
 from .cells import Cell, run_cells
 from .synthetic import trial_of
 from .tables import mean_and_spread, write_result

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 
 from .. import estimators, imputers, objectives
+from ..auditing import encoding_values
 from ..core import Dataset, Part, Trial, as_target, seeded
 from ..data import load_data
-from ..evaluation import accuracy, auroc, auroc_against_truth, cfsr, empty, encoding_values, fdr, kept, mask_only_accuracy, median_rank, tpr
 from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method
+from ..metrics import accuracy, auroc, auroc_against_truth, cfsr, empty, fdr, kept, mask_only_accuracy, median_rank, tpr
 from ..predictors import Outputs, from_labels
 from ..training import Evaluator, Settings, fit, train_evaluator
 from .cells import Cell

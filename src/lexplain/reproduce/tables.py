@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from .. import __version__
-from ..evaluation.statistics import decimals
+from ..metrics.statistics import decimals
 from .cells import Cell, machine
 
 DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel %",)}  # else 1

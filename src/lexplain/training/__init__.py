@@ -1,32 +1,19 @@
-"""Training: one loop for every method, the evaluator, networks that are right for the right reasons, and safe files."""
+"""Training: one loop for every method and every network, the evaluator and its readers, and safe files."""
 
-from .another_explanation import Alternatives, find_another_explanation
-from .checkpoint import Checkpoint, read_file, write_atomically
-from .device import fabric_of
-from .evaluator import Evaluator, train_evaluator
-from .fit import fit
-from .penalty import input_gradients, right_reasons_loss
-from .right_reasons import RightReasons
-from .settings import Settings, constant, cosine, rise_for
-from .told import Likeness, Told
-
-__all__ = [
-    "Alternatives",
-    "Checkpoint",
-    "Evaluator",
-    "Likeness",
-    "RightReasons",
-    "Settings",
-    "Told",
-    "constant",
-    "cosine",
-    "fabric_of",
-    "find_another_explanation",
-    "fit",
-    "input_gradients",
-    "read_file",
-    "right_reasons_loss",
-    "rise_for",
-    "train_evaluator",
-    "write_atomically",
-]
+from .checkpoint import Checkpoint as Checkpoint
+from .checkpoint import read_file as read_file
+from .checkpoint import write_atomically as write_atomically
+from .device import fabric_of as fabric_of
+from .evaluator import Evaluator as Evaluator
+from .evaluator import train_evaluator as train_evaluator
+from .fit import fit as fit
+from .reinitialise import cascade as cascade
+from .reinitialise import reinitialised as reinitialised
+from .retrained import Retrained as Retrained
+from .retrained import retrain as retrain
+from .settings import Settings as Settings
+from .settings import constant as constant
+from .settings import cosine as cosine
+from .settings import rise_for as rise_for
+from .told import Likeness as Likeness
+from .told import Told as Told

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from lexplain.training import Alternatives
+from lexplain.right_reasons import Alternatives
 
 from .canvas import BLUE, INK, MUTED, ORANGE, TEXT, LaidOutOnce, literal
 

@@ -1,0 +1,103 @@
+"""What an audit says."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from .. import check
+from ..core import Explanation
+from ..metrics.metric import Metric
+from ..metrics.statistics import Estimate
+
+
+@dataclass(frozen=True)
+class Line:
+    """One measured number with how to read it."""
+
+    label: str
+    estimate: Estimate
+    higher_is_better: bool | None
+    reads: str
+    percent: bool = False
+    group: str = ""  # what it is about, such as "fidelity": lines of one group are shown together
+
+    @classmethod
+    def of(cls, metric: Metric, estimate: Estimate, label: str | None = None, *, group: str = "") -> Line:
+        """The line of a metric."""
+        return cls(label or metric.label, estimate, metric.higher_is_better, metric.reads, metric.percent, group)
+
+
+@dataclass(frozen=True)
+class Card:
+    """The verdict on an explanation and the evidence for it."""
+
+    verdict: str  # "honest", "encodes", "off the data" or "cannot tell"
+    encodes: bool | None  # None: cannot tell
+    why: str  # one sentence
+    lines: tuple[Line, ...]
+    method: str = ""
+    rows: int = 0
+    margin: float = 0.0  # nats of encoding that are let pass
+    p_value: float = float("nan")  # chance of such evidence if the mask told no more than the margin
+    tradeoff: pd.DataFrame | None = field(default=None, repr=False, compare=False)  # kept, eacc, low, high: a judge shown the k best
+    explanation: Explanation | None = field(default=None, repr=False, compare=False)  # what was audited, for its pictures
+
+    def __getitem__(self, label: str) -> Estimate:
+        """The estimate of one line, such as `card["eACC"]`."""
+        for line in self.lines:
+            if line.label == label:
+                return line.estimate
+        raise KeyError(f"{label!r} is not on this card; it has {[line.label for line in self.lines]}")
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a metric, with its interval, its direction and how to read it."""
+        return pd.DataFrame(
+            {
+                "group": line.group,
+                "metric": line.label,
+                "value": line.estimate.mean,
+                "low": line.estimate.low,
+                "high": line.estimate.high,
+                "rows": line.estimate.n,
+                "higher_is_better": line.higher_is_better,
+                "reads": line.reads,
+            }
+            for line in self.lines
+        )
+
+    def to_json(self) -> str:
+        """The card as JSON text."""
+        record: dict[str, Any] = {
+            "format": "lexplain.card/1",
+            "method": self.method,
+            "verdict": self.verdict,
+            "encodes": self.encodes,
+            "why": self.why,
+            "rows": self.rows,
+            "margin": self.margin,
+            "p_value": None if self.p_value != self.p_value else self.p_value,
+            "metrics": json.loads(self.to_frame().to_json(orient="records")),
+        }
+        return json.dumps(record)
+
+    def to_parquet(self) -> bytes:
+        """The lines as Parquet, one row a metric; needs the extra `parquet`."""
+        check.parquet_possible()
+        frame, content = self.to_frame(), io.BytesIO()
+        frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
+        return content.getvalue()
+
+    def to_html(self) -> str:
+        """A self-contained HTML page: the verdict first, then the evidence."""
+        from ..report import card_page
+
+        return card_page(self)
+
+    def __str__(self) -> str:
+        numbers = "\n".join(f"  {line.label:<18} {line.estimate}" for line in self.lines)
+        return f"{self.verdict}: {self.why}\n{numbers}"

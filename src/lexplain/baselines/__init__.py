@@ -1,0 +1,46 @@
+"""Baselines: what people use today, behind the face of an `Explainer`.
+
+To add one: a file with one class that says the scores of encoded rows, a line here, and one in tests/baselines/test_baselines.py.
+"""
+
+from .baseline import Baseline as Baseline
+from .cxplain import CXPlain as CXPlain
+from .fastshap import FastSHAP as FastSHAP
+from .from_captum import Ablation as Ablation
+from .from_captum import DeepLift as DeepLift
+from .from_captum import GradientXInput as GradientXInput
+from .from_captum import IntegratedGradients as IntegratedGradients
+from .from_captum import Saliency as Saliency
+from .from_captum import SmoothGrad as SmoothGrad
+from .from_lime import LIME as LIME
+from .from_shap import DeepSHAP as DeepSHAP
+from .from_shap import KernelSHAP as KernelSHAP
+from .from_shap import TreeSHAP as TreeSHAP
+from .infidelity import Infidelity as Infidelity
+from .senn import SENN as SENN
+from .shapley import exact_shapley as exact_shapley
+from .simple import AllBaseline as AllBaseline
+from .simple import OracleBaseline as OracleBaseline
+from .simple import RandomBaseline as RandomBaseline
+
+BASELINES: dict[str, type[Baseline]] = {  # the menu of comparisons; code imports the class
+    baseline.name: baseline
+    for baseline in (
+        RandomBaseline,
+        AllBaseline,
+        Saliency,
+        GradientXInput,
+        IntegratedGradients,
+        DeepLift,
+        SmoothGrad,
+        Ablation,
+        KernelSHAP,
+        DeepSHAP,
+        TreeSHAP,
+        LIME,
+        FastSHAP,
+        CXPlain,
+        SENN,
+        Infidelity,
+    )
+}

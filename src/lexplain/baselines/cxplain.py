@@ -1,0 +1,131 @@
+"""CXPlain: learn which features the error would miss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from .. import check
+from ..core import Trial, as_target
+from ..explainers.imputing import fitted_imputer
+from ..imputers import Constant
+from ..objectives import cross_entropy
+from ..selectors import MLP
+from ..training.learning import learn, split
+from .baseline import Baseline, Rows
+
+LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
+
+
+class CXPlain(Baseline):
+    """Learn each feature's share in the error that hiding it adds; scores of a row add up to 1, and come with intervals.
+
+    The error is that on labels where `fit` has them (`fit(X, y, model=...)`, as in the paper), else that on the model's own answer.
+
+    Args:
+        imputer: an imputer of encoded rows, an imputer class or its name: what a hidden feature becomes; None: its mean.
+        members: networks, each of which learns from rows resampled with replacement.
+        steps: optimiser steps.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Schwab and Karlen, CXPlain: Causal Explanations for Model Interpretation under Uncertainty, 2019, equations 2 to 6, section 3.2.
+    """
+
+    name = "cxplain"
+
+    def __init__(
+        self,
+        *,
+        imputer: Any = None,
+        members: int = 10,
+        steps: int = 2000,
+        keep: int | None = None,
+        features: Any = None,
+        max_rows: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.imputer = imputer
+        self.members = members
+        self.steps = steps
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.enough_rows(len(x))
+        check.counts(members=self.members, steps=self.steps)
+        assert self.target_ is not None
+        target = as_target(self._labels(y), self._outputs.real)
+        self.shares_ = self._shares(x, target)
+        train, validation = split(Trial(x, target, context=self.shares_), self.seed_)
+        # How often a member has each row: counts of a resample are the resample, and all members learn in one pass.
+        counts = torch.stack([torch.randint(len(train), (len(train),)).bincount(minlength=len(train)) for _ in range(self.members)], 1)
+        parts = (_beside(train, counts.float()), _beside(validation, torch.ones(len(validation), self.members)))
+        self.resamples_ = counts  # (rows, members)
+        self.networks_ = nn.ModuleList(MLP(self.features_.shape, self.features_.count, hidden=(64, 64)) for _ in range(self.members))
+        learn(self.networks_, self._loss, self._loss, parts, settings=(self.steps, self._most(), self.seed_), copies=self.members)
+
+    def _labels(self, y: Any) -> Tensor:
+        """What the error is taken to (n, c) or (n,)."""
+        assert self.target_ is not None
+        if y is None:
+            return self.target_.values
+        values = check.in_classes(y, self.target_.classes, "the fit")
+        return torch.as_tensor((values - self.target_.mean) / self.target_.scale, dtype=torch.float32)
+
+    def _shares(self, x: Tensor, target: Distribution) -> Tensor:
+        """Each feature's share (n, d) in the error that hiding it adds (equations 2 to 5)."""
+        imputer = fitted_imputer(self.imputer if self.imputer is not None else Constant(0.0), x)
+        count = self.features_.count
+
+        def error(rows: Tensor) -> Tensor:
+            assert self.target_ is not None
+            said = (self._ask(rows) - self.target_.mean) / self.target_.scale
+            return cross_entropy(target, self._outputs.from_probabilities(said.float()))
+
+        full = error(x)
+        without = []
+        for feature in range(count):
+            shown = torch.ones(len(x), count, dtype=torch.bool)
+            shown[:, feature] = False
+            without.append(error(imputer(x, self.features_.expand(shown))))
+        added = (torch.stack(without, 1) - full[:, None]).clamp_min(LEAST)
+        return added / added.sum(1, keepdim=True)
+
+    def _loss(self, trial: Trial) -> Tensor:
+        """Kullback-Leibler divergence of each member's shares from those measured, row by row as often as it has the row (equation 6)."""
+        assert trial.context is not None
+        shares, counts = trial.context[:, : self.features_.count], trial.context[:, self.features_.count :]
+        told = self._members(trial.x).log()  # (m, b, d)
+        apart = (shares * (shares.log() - told)).sum(2)  # (m, b)
+        return (counts.T * apart).mean()
+
+    def _members(self, x: Tensor) -> Tensor:
+        """Each member's shares (m, b, d)."""
+        return torch.stack([network(x).softmax(1) for network in self.networks_]).clamp_min(torch.finfo(x.dtype).tiny)
+
+    def _copies(self) -> int:
+        return int(self.members)
+
+    def _scores(self, rows: Rows) -> Tensor:
+        return self._members(rows.x).median(0).values
+
+    def interval(self, X: Any, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+        """The range (rows, features), low and high, that so much of the ensemble's shares lie in."""
+        check.fitted(self)
+        check.share_of_one(level=level)
+        parts = torch.split(self.features_.encode(X), max(1, self._most() // self._copies()))
+        told = torch.cat([self._members(part) for part in parts], 1).double().numpy()
+        low, high = np.quantile(told, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        return low, high
+
+
+def _beside(rows: Trial, counts: Tensor) -> Trial:
+    assert rows.context is not None
+    return Trial(rows.x, rows.target, context=torch.cat([rows.context, counts], 1))

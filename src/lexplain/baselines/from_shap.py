@@ -1,0 +1,146 @@
+"""SHAP's values: by sampling, through a network's layers, and down the trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import check
+from ..auditing.kernel_shap import numpy_seeded
+from .baseline import Baseline, EncodedNetwork, Rows
+
+
+class KernelSHAP(Baseline):
+    """Shapley values by a weighted regression on subsets; what is hidden comes from summarised training rows.
+
+    Args:
+        samples: subsets asked for a row; None: shap's 2 d + 2,048, or all of them where there are fewer.
+        background: weighted rows, by k-means, that stand for the training rows; of fewer rows, all.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, 2017, theorem 2.
+    """
+
+    name = "shap"
+
+    def __init__(
+        self,
+        *,
+        samples: int | None = None,
+        background: int = 10,
+        keep: int | None = None,
+        features: Any = None,
+        max_rows: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.samples = samples
+        self.background = background
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.counts(samples=self.samples, background=self.background)
+        shap = check.require("shap", extra="peers")
+        legacy = check.require("shap.utils._legacy", extra="peers")
+        rows = x.flatten(1).double().numpy()
+        few = shap.kmeans(rows, self.background) if len(x) > self.background else legacy.DenseData(rows, list(range(rows.shape[1])))
+        owner = self.features_.expand(torch.arange(self.features_.count)).flatten().numpy()
+        groups = [np.flatnonzero(owner == feature) for feature in range(self.features_.count)]
+        self.background_ = legacy.DenseData(few.data, list(self.features_.names), groups, few.weights)
+        self.explainer_ = shap.KernelExplainer(self._answer, self.background_)
+
+    def _answer(self, x: np.ndarray) -> np.ndarray:
+        rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
+        answer: np.ndarray = self._ask(rows).numpy()
+        return answer
+
+    def _scores(self, rows: Rows) -> Tensor:
+        samples: Any = self.samples or "auto"
+        values = []
+        for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
+            with numpy_seeded(self.seed_):
+                values.append(self.explainer_.shap_values(row[None], nsamples=samples, l1_reg=False, silent=True)[0])
+        return _of_class(torch.from_numpy(np.stack(values)), rows.wanted)
+
+
+class DeepSHAP(Baseline):
+    """DeepLIFT's rescale rule, averaged over training rows; of the network's output as it comes.
+
+    Args:
+        background: training rows, drawn at random; twice as many are in flight, for shap goes row by row.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, 2017, section 4.2.
+    """
+
+    name = "deepshap"
+    needs = ("network",)
+
+    def __init__(
+        self, *, background: int = 100, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.background = background
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.counts(background=self.background)
+        shap = check.require("shap", extra="peers")
+        network = EncodedNetwork(self.model_, self.features_.raw, self._count)
+        self.background_ = x[torch.randperm(len(x))[: self.background]].to(network.device)
+        self.explainer_ = shap.DeepExplainer(network, self.background_)
+
+    def _scores(self, rows: Rows) -> Tensor:
+        try:
+            values = self.explainer_.shap_values(rows.x.to(self.background_.device))
+        except AssertionError as broken:
+            raise ValueError(check.NOT_ADDITIVE) from broken
+        every = torch.as_tensor(values)
+        every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
+        scores: Tensor = self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
+        return scores
+
+
+class TreeSHAP(Baseline):
+    """Exact Shapley values of a tree or of many, in the units of the trees: probabilities of a forest, log-odds of boosted trees.
+
+    Hidden features follow the rows that went down each branch, so that no background is needed.
+
+    Reference:
+        Lundberg et al., From Local Explanations to Global Understanding with Explainable AI for Trees, 2020, algorithm 2.
+    """
+
+    name = "treeshap"
+    tables_only = True
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        shap = check.require("shap", extra="peers")
+        trees = getattr(self.model_, "__self__", self.model_)  # of a bound method such as clf.predict_proba
+        try:
+            self.explainer_ = shap.TreeExplainer(trees, feature_perturbation="tree_path_dependent")
+        except Exception as unknown:  # shap's own error is a bare Exception
+            raise check.no_trees(trees, unknown) from unknown
+
+    def _scores(self, rows: Rows) -> Tensor:
+        values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)
+        columns = _of_class(values, rows.wanted, two_sided=self._outputs.count == 2)  # (b, raw columns)
+        owners = torch.tensor(self.features_.owners)
+        return torch.zeros(len(rows), self.features_.count, dtype=columns.dtype).index_add(1, owners, columns)
+
+
+def _of_class(values: Tensor, wanted: Tensor, *, two_sided: bool = False) -> Tensor:
+    """The wanted class's values (b, d) of all classes' (b, d, c); one column that stands for two classes speaks for the second."""
+    if values.ndim == 2:
+        return torch.where(wanted[:, None] == 0, -values, values) if two_sided else values
+    if values.shape[2] == 1:
+        return _of_class(values[:, :, 0], wanted, two_sided=two_sided)
+    return values[torch.arange(len(values)), :, wanted.to(values.device)]

@@ -1,0 +1,104 @@
+"""SENN: a model whose weights explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .. import check
+from ..core import Trial, as_target
+from ..objectives import cross_entropy
+from ..selectors import MLP
+from ..training.learning import learn, split
+from .baseline import Baseline, Rows
+
+
+class _Network(nn.Module):
+    """Logits that are a weighted sum of the inputs, with weights of the row's own."""
+
+    def __init__(self, shape: tuple[int, ...], outputs: int) -> None:
+        super().__init__()
+        self.weights, self.outputs = MLP(shape, shape[0] * outputs, hidden=(100, 100)), outputs
+        self.bias = nn.Parameter(torch.zeros(outputs))
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (b, c), or values (b, 1), and weights (b, D, c) of rows (b, D)."""
+        weights = self.weights(x).reshape(len(x), -1, self.outputs)
+        return torch.einsum("bd,bdc->bc", x, weights) + self.bias, weights
+
+
+class SENN(Baseline):
+    """Learn a model that is linear near each row, with the row's own weights; a feature's score is its weight times its value.
+
+    It explains itself, not another model: with a model it learns that model's answers, else the labels. The class explained is the one
+    that it predicts, and its prediction reads every feature, not only those kept. Concepts are the columns themselves.
+
+    Args:
+        smooth: price of weights that are not the slopes of the answer.
+        steps: optimiser steps.
+        keep: see `Baseline`, as are the others.
+        features: likewise.
+        max_rows: likewise.
+        random_state: likewise.
+
+    Reference:
+        Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, equation 3, section 3.2.
+        The penalty is a mean over rows rather than the norm over a batch, so that its price does not depend on the batch.
+    """
+
+    name = "senn"
+    tables_only = True
+    needs = ("model", "y")
+
+    def __init__(
+        self,
+        *,
+        smooth: float = 0.01,
+        steps: int = 3000,
+        keep: int | None = None,
+        features: Any = None,
+        max_rows: int | None = None,
+        random_state: Any = 0,
+    ) -> None:
+        super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
+        self.smooth = smooth
+        self.steps = steps
+
+    def _learn(self, x: Tensor, y: Any) -> None:
+        check.enough_rows(len(x))
+        check.counts(steps=self.steps)
+        assert self.target_ is not None
+        self.network_ = _Network(self.features_.shape, self._outputs.count)
+        parts = split(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
+        learn(self.network_, self._loss, self._misfit, parts, settings=(self.steps, self._most(), self.seed_))
+
+    def _misfit(self, trial: Trial) -> Tensor:
+        return cross_entropy(trial.target, self._outputs.from_network(self.network_(trial.x)[0])).mean()
+
+    def _loss(self, trial: Trial) -> Tensor:
+        """Misfit, and how far the weights are from the slopes of the logits."""
+        x = trial.x.detach().requires_grad_()
+        logits, weights = self.network_(x)
+        slopes = [torch.autograd.grad(logits[:, c].sum(), x, create_graph=True)[0] for c in range(logits.shape[1])]
+        apart = (torch.stack(slopes, 2) - weights).square().sum((1, 2)).mean()
+        loss: Tensor = cross_entropy(trial.target, self._outputs.from_network(logits)).mean() + self.smooth * apart
+        return loss
+
+    def _say(self, rows: Any, x: Tensor) -> Tensor:
+        logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._most())])
+        assert self.target_ is not None
+        said: Tensor = logits * self.target_.scale + self.target_.mean if self._outputs.real else logits.softmax(1)
+        return said
+
+    def _predict(self, x: Tensor) -> Callable[[], Tensor]:
+        return partial(self._say, None, x)
+
+    def _scores(self, rows: Rows) -> Tensor:
+        assert self.target_ is not None
+        weights = self.network_(rows.x)[1][torch.arange(len(rows)), :, rows.wanted]
+        scores: Tensor = self.features_.gather(rows.x * weights) * self.target_.scale
+        return scores

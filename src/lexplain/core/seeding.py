@@ -1,0 +1,43 @@
+"""Draws that repeat themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import torch
+
+
+class _Repeatable:
+    """Convolutions that repeat themselves on a GPU, while any block of any thread is open: the setting is one of the whole process."""
+
+    def __init__(self) -> None:
+        self.lock, self.depth, self.before = Lock(), 0, (False, False)
+
+    def __enter__(self) -> None:
+        cudnn: Any = torch.backends.cudnn
+        with self.lock:
+            if self.depth == 0:
+                self.before = cudnn.deterministic, cudnn.benchmark
+                cudnn.deterministic, cudnn.benchmark = True, False
+            self.depth += 1
+
+    def __exit__(self, *told: object) -> None:
+        cudnn: Any = torch.backends.cudnn
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                cudnn.deterministic, cudnn.benchmark = self.before
+
+
+_REPEATABLE = _Repeatable()
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw from `seed` inside the block, repeatably, and leave the caller's random state as it was."""
+    with _REPEATABLE, torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
+        torch.manual_seed(seed)
+        yield

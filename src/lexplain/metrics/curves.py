@@ -1,0 +1,130 @@
+"""What a model says as features come or go in the order of their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from .. import check
+from ..imputers import Constant
+from .metric import metric
+from .model_calls import MAX_ROWS, copied, explained, in_parts, said_of, together
+from .ranking import positions
+
+STEPS = 50  # at most; a model of many features is not asked once for each
+
+
+def sizes(count: int, steps: int = STEPS) -> Tensor:
+    """How many of `count` features have come or gone at each step (steps + 1,), from none to all; no more steps than features."""
+    steps = min(count, steps)
+    return torch.arange(steps + 1) * count // steps
+
+
+def insertion_curve(
+    model: Callable[[Tensor], Tensor],
+    features: Any,
+    x: Tensor,
+    scores: Tensor,
+    *,
+    target: Tensor | None = None,
+    imputer: nn.Module | None = None,
+    steps: int = STEPS,
+    max_rows: int = MAX_ROWS,
+    generator: Generator | None = None,
+) -> Tensor:
+    """What a model says (steps + 1, b) of the class explained as features are shown, the highest score first.
+
+    Args:
+        model: encoded rows (n, ...) to probabilities (n, c), or values (n, 1).
+        features: feature masks to raw masks.
+        x: (b, ...) encoded rows.
+        scores: (b, d) of their features; each row's ties come in an order of their own.
+        target: (b,) the class explained; None: the predicted one.
+        imputer: fills what is not shown; None: with 0, a column's mean. A random one draws anew at each step.
+        steps: at most; `sizes` says how many features are shown at each.
+        max_rows: most model rows in flight.
+        generator: of the order of ties.
+
+    Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
+    """
+    check.counts(steps=steps, max_rows=max_rows)
+    place = positions(check.scores_of_rows(scores, x, features.count), generator)
+    shown = sizes(features.count, steps)
+    return _curve(model, features, x, place, shown, target=target, imputer=imputer, max_rows=max_rows)
+
+
+def deletion_curve(
+    model: Callable[[Tensor], Tensor],
+    features: Any,
+    x: Tensor,
+    scores: Tensor,
+    *,
+    target: Tensor | None = None,
+    imputer: nn.Module | None = None,
+    steps: int = STEPS,
+    max_rows: int = MAX_ROWS,
+    generator: Generator | None = None,
+) -> Tensor:
+    """What a model says (steps + 1, b) of the class explained as features are hidden, the highest score first.
+
+    Arguments as for `insertion_curve`.
+
+    Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
+    """
+    check.counts(steps=steps, max_rows=max_rows)
+    place = positions(-check.scores_of_rows(scores, x, features.count), generator)  # the lowest score stays longest
+    shown = features.count - sizes(features.count, steps)
+    return _curve(model, features, x, place, shown, target=target, imputer=imputer, max_rows=max_rows)
+
+
+def _curve(
+    model: Callable[[Tensor], Tensor],
+    features: Any,
+    x: Tensor,
+    place: Tensor,
+    shown: Tensor,
+    *,
+    target: Tensor | None,
+    imputer: nn.Module | None,
+    max_rows: int,
+) -> Tensor:
+    """What a model says (steps, b) as it is shown so many (steps,) of the first features by their places (b, d)."""
+    fill = Constant(0.0).to(x.device) if imputer is None else imputer
+    target, _ = explained(model, x, target, max_rows=max_rows)
+    heights = []
+    for group in together(len(shown), len(x), max_rows):
+        mask = place < shown[group.start : group.stop, None, None].to(x.device)  # (steps, b, d)
+        rows, raw = copied(x, len(group)), features.expand(mask.flatten(0, 1))
+        with torch.no_grad():
+            filled = in_parts(fill, rows, raw, max_rows=max_rows)
+        heights.append(said_of(model, filled, target, max_rows=max_rows))
+    return torch.cat(heights)
+
+
+def area(curve: Tensor, count: int) -> Tensor:
+    """The mean height (b,) of a curve (steps + 1, b) over the share of `count` features that have come or gone, by trapezoids."""
+    at = sizes(count, len(curve) - 1).to(curve.device).double() / count
+    return torch.trapezoid(curve.double(), at, dim=0)
+
+
+@metric(
+    label="Insertion",
+    higher_is_better=True,
+    reads="mean probability of the explained class as features are shown, the most important first; high finds them soon",
+)
+def insertion(curve: Tensor, count: int) -> Tensor:
+    """The area (b,) under an insertion curve (steps + 1, b) of `count` features."""
+    return area(curve, count)
+
+
+@metric(
+    label="Deletion",
+    higher_is_better=False,
+    reads="mean probability of the explained class as features are hidden, the most important first; low finds them soon",
+)
+def deletion(curve: Tensor, count: int) -> Tensor:
+    """The area (b,) under a deletion curve (steps + 1, b) of `count` features."""
+    return area(curve, count)

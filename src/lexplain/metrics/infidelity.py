@@ -1,0 +1,100 @@
+"""Does a score say how much the model's output changes when its feature is perturbed?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Generator, Tensor, nn
+
+from .. import check
+from .metric import metric
+from .model_calls import MAX_ROWS, explained, said_of, together
+
+Perturbation = Callable[[Tensor, Generator | None], tuple[Tensor, Tensor]]
+"""Rows (b, ...) to perturbed rows (b, ...), and by how much (b, d) each feature was perturbed."""
+
+
+def noisy_baseline(features: Any, *, baseline: float = 0.0, scale: float = 0.2, bounds: tuple[float, float] | None = None) -> Perturbation:
+    """Move each row to a baseline with noise around it; features are perturbed by the difference. For scores that are slopes.
+
+    Args:
+        features: raw values to those of features.
+        baseline: where to; after encoding, 0 is a column's mean.
+        scale: of the normal noise.
+        bounds: least and greatest value there may be, such as (0, 1) for pixels; None: any.
+
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (noisy baseline).
+    """
+
+    def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
+        noise = torch.randn(x.shape, generator=generator, dtype=x.dtype, device=x.device)
+        to = baseline + scale * noise
+        to = to if bounds is None else to.clamp(*bounds)
+        return to, features.gather(x - to)
+
+    return perturb
+
+
+def hidden_features(features: Any, imputer: nn.Module, *, rate: float = 0.5) -> Perturbation:
+    """Hide each feature with the same probability; those hidden are perturbed by 1. For scores that are parts of the output.
+
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (difference to a subset of the baseline).
+    """
+
+    def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
+        hidden = torch.rand(len(x), features.count, generator=generator, device=x.device) < rate
+        return imputer(x, features.expand(~hidden)), hidden.to(x.dtype)
+
+    return perturb
+
+
+@metric(
+    label="Infidelity",
+    higher_is_better=False,
+    reads="mean squared error of the change in the output that the scores foretell; 0 foretells every change",
+)
+def infidelity(
+    model: Callable[[Tensor], Tensor],
+    perturb: Perturbation,
+    x: Tensor,
+    scores: Tensor,
+    *,
+    target: Tensor | None = None,
+    scaled: bool = False,
+    draws: int = 1000,
+    max_rows: int = MAX_ROWS,
+    generator: Generator | None = None,
+) -> Tensor:
+    """E[(I' scores - (f(x) - f(x perturbed by I)))²] for each row.
+
+    Args:
+        model: encoded rows (n, ...) to outputs (n, c); logits where the paper is to be met.
+        perturb: what happens to rows; `noisy_baseline` or `hidden_features`.
+        x: (b, ...) encoded rows.
+        scores: (b, d) of their features.
+        target: (b,) the class explained; None: the predicted one.
+        scaled: multiply each row's scores by the number that suits them best, so that their unit does not matter.
+        draws: perturbations of each row.
+        max_rows: most model rows in flight; beside them, the perturbations of one draw for all rows are held.
+        generator: of the perturbations.
+
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1, and its experiments for the scaling.
+    """
+    check.counts(draws=draws, max_rows=max_rows)
+    target, whole = explained(model, x, target, max_rows=max_rows)
+    foretold_square, product, change_square, error = (whole.new_zeros(len(x)) for _ in range(4))
+    for group in together(draws, len(x), max_rows):
+        drawn = [perturb(x, generator) for _ in group]  # one draw at a time, so that max_rows does not change them
+        foretold = torch.stack([(by.double() * scores.double()).sum(1) for _, by in drawn])  # (draws, b)
+        change = whole - said_of(model, torch.cat([rows for rows, _ in drawn]), target, max_rows=max_rows)
+        foretold_square += foretold.square().sum(0)
+        product += (foretold * change).sum(0)
+        change_square += change.square().sum(0)
+        error += (foretold - change).square().sum(0)
+    if not scaled:
+        return error / draws
+    # The best factor is product / foretold_square; scores that foretell nothing keep the whole error, whatever their factor.
+    best = torch.where(foretold_square > 0, product.square() / foretold_square.clamp_min(torch.finfo(torch.float64).tiny), 0.0)
+    return (change_square - best).clamp_min(0) / draws

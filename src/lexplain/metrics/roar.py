@@ -1,0 +1,110 @@
+"""Remove (or keep) what scores call important, in training and test rows alike, and retrain: does accuracy follow?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from .. import check
+from ..core import Trial, target_values
+from ..imputers import Constant
+from .metric import metric
+from .model_calls import MAX_ROWS, ask
+from .ranking import positions
+
+FRACTIONS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
+Retrain = Callable[[Trial], Callable[[Tensor], Tensor]]  # rows to a model that has learned from them alone
+
+
+def without_first(place: Tensor, count: int) -> Tensor:
+    """Masks that hide the first features by their places: remove and retrain (ROAR)."""
+    return place >= count
+
+
+def only_first(place: Tensor, count: int) -> Tensor:
+    """Masks that show the first features by their places alone: keep and retrain (KAR)."""
+    return place < count
+
+
+def retraining_curve(
+    features: Any,
+    retrain: Retrain,
+    train: Trial,
+    train_scores: Tensor,
+    test: Trial,
+    test_scores: Tensor,
+    *,
+    shown: Callable[[Tensor, int], Tensor] = without_first,
+    fractions: Sequence[float] = FRACTIONS,
+    max_rows: int = MAX_ROWS,
+    generator: Generator | None = None,
+) -> Tensor:
+    """How right models are (fractions, b) that are retrained on rows without, or with only, a fraction of the highest scores.
+
+    Where a feature is hidden, its columns' training means stand in train and test rows. A row counts 1 where its label is named and
+    0 elsewhere; for a real value, minus the squared error. Take random scores for the curve to compare with, and average over seeds
+    of `retrain`: one retraining is noisy.
+
+    Args:
+        features: feature masks to raw masks.
+        retrain: rows to a model of rows (n, ...) to (n, c), from scratch; such as `partial(retrain, outputs=outputs, seed=0)`.
+        train: rows to learn from.
+        train_scores: (n, d) of their features; each row's ties come in an order of their own.
+        test: rows to judge, other than those.
+        test_scores: (b, d)
+        shown: `without_first` for ROAR, `only_first` for KAR.
+        fractions: of the features, rising.
+        max_rows: most model rows in flight in the judging.
+        generator: of the order of ties.
+
+    Reference: Hooker et al., A Benchmark for Interpretability Methods in Deep Neural Networks, 2019, section 3.
+    """
+    check.shares(fractions)
+    rows = ((train, train_scores), (test, test_scores))
+    places = [positions(check.scores_of_rows(scores, part.x, features.count), generator) for part, scores in rows]
+    fill = Constant(train.x.mean(0)).to(train.x.device)
+    heights = []
+    for fraction in fractions:
+        count = int(fraction * features.count + 0.5)
+        learn, judged = (fill(part.x, features.expand(shown(place, count))) for (part, _), place in zip(rows, places, strict=True))
+        said = ask(retrain(replace(train, x=learn)), judged, max_rows=max_rows)
+        heights.append(_right(said, target_values(test.target)))
+    return torch.stack(heights)
+
+
+def _right(said: Tensor, wanted: Tensor) -> Tensor:
+    """1 where the likeliest classes (b, c) are the same; for real values (b,), minus the squared error."""
+    if wanted.ndim == 1:
+        return -(said[:, 0] - wanted).square()
+    return (said.argmax(1) == wanted.argmax(1)).double()
+
+
+@metric(
+    label="ROAR",
+    higher_is_better=True,
+    reads="accuracy that removing the highest scores costs beyond removing as many at random; 0 is no better than random",
+)
+def roar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTIONS) -> Tensor:
+    """The mean height (b,) by which a random ranking's curve (fractions, b) lies above that of scores, both `without_first`."""
+    return _between(random_curve, curve, fractions)
+
+
+@metric(
+    label="KAR",
+    higher_is_better=True,
+    reads="accuracy that keeping the highest scores saves beyond keeping as many at random; 0 is no better than random",
+)
+def kar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTIONS) -> Tensor:
+    """The mean height (b,) by which the curve (fractions, b) of scores lies above a random ranking's, both with `only_first`."""
+    return _between(curve, random_curve, fractions)
+
+
+def _between(upper: Tensor, lower: Tensor, fractions: Sequence[float]) -> Tensor:
+    check.shares(fractions)
+    check.paired(upper, lower)
+    at = torch.tensor(fractions, dtype=torch.float64, device=upper.device)
+    return torch.trapezoid((upper - lower).double(), at, dim=0) / (at[-1] - at[0])

@@ -1,0 +1,223 @@
+"""The trainer that penalises wrong reasons, on problems whose right reason is known."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.base import clone
+from torch import nn
+
+import lexplain as lx
+from lexplain.right_reasons.penalty import Terms
+from lexplain.right_reasons.strength import Balance
+
+SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2}
+
+
+def two_reasons(n=400, seed=0, classes=2):
+    """Columns 0 and 1 tell the class alike, the first more loudly; column 2 tells nothing."""
+    draw = np.random.default_rng(seed)
+    y = draw.integers(classes, size=n)
+    x = draw.normal(size=(n, 3)).astype(np.float32) * 0.3
+    x[:, 0] += 4 * y
+    x[:, 1] += 1.5 * y
+    return x, y
+
+
+def small(d=3, c=2, seed=0):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(d, 8), nn.ReLU(), nn.Linear(8, c))
+
+
+def shuffled(x, column, seed=1):
+    mixed = x.copy()
+    mixed[:, column] = np.random.default_rng(seed).permutation(mixed[:, column])
+    return mixed
+
+
+@pytest.mark.parametrize("strength", ["auto", 10.0])
+def test_a_forbidden_column_is_not_used_and_the_other_one_is(strength):
+    x, y = two_reasons()
+    plain = lx.RightReasons(small(), **SOON).fit(x, y)
+    told = lx.RightReasons(small(), strength=strength, **SOON).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert plain.score(shuffled(x, 0), y) < 0.8 < 0.95 < told.score(shuffled(x, 0), y)
+    slopes = np.abs(told.input_gradients(x)).mean(0)
+    assert slopes[0] < 0.1 * slopes[1]
+    assert told.strength_ > 0
+    assert plain.strength_ == 0
+    assert told.still_used_ <= 0.05
+    assert plain.still_used_ == 0
+
+
+def test_all_ways_to_annotate_mean_the_same():
+    x, y = two_reasons(120)
+    every = np.zeros_like(x)
+    every[:, 0] = 1
+    ways = [{"irrelevant_mask": every}, {"irrelevant_mask": every[0]}, {"irrelevant_mask": every, "annotated_rows": np.arange(120)}]
+    said = [lx.RightReasons(small(), strength=5.0, **SOON).fit(x, y, **way).predict_proba(x) for way in ways]
+    assert all(np.array_equal(said[0], other) for other in said[1:])
+    some = every.copy()
+    some[60:] = np.nan
+    half = [{"irrelevant_mask": some}, {"irrelevant_mask": every[:60], "annotated_rows": np.arange(60)}]
+    first, second = (lx.RightReasons(small(), strength=5.0, **SOON).fit(x, y, **way).predict_proba(x) for way in half)
+    assert np.array_equal(first, second)
+    assert not np.array_equal(first, said[0])
+
+
+def test_no_mark_is_plain_training_whatever_the_strength():
+    x, y = two_reasons(120)
+    plain = lx.RightReasons(small(), **SOON).fit(x, y).predict_proba(x)
+    zero = lx.RightReasons(small(), strength=1e6, **SOON).fit(x, y, irrelevant_mask=np.zeros_like(x)).predict_proba(x)
+    assert np.array_equal(plain, zero)
+
+
+def test_the_network_given_is_copied_and_the_same_seed_gives_the_same_model():
+    x, y = two_reasons(120)
+    network = small()
+    before = copy.deepcopy(network.state_dict())
+    first = lx.RightReasons(network, random_state=3, **SOON).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert all(torch.equal(before[name], value) for name, value in network.state_dict().items())
+    second = clone(first).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert np.array_equal(first.predict_proba(x), second.predict_proba(x))
+    other = clone(first).set_params(random_state=4).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert not np.array_equal(first.predict_proba(x), other.predict_proba(x))
+
+
+def test_the_callers_random_state_is_left_alone():
+    x, y = two_reasons(60)
+    torch.manual_seed(0)
+    wanted = torch.rand(1)
+    network = nn.Linear(3, 2)
+    torch.manual_seed(0)
+    lx.RightReasons(network, **SOON | {"epochs": 1}).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert torch.equal(torch.rand(1), wanted)
+
+
+def test_text_labels_and_frames():
+    x, y = two_reasons(120)
+    frame = pd.DataFrame(x, columns=["loud", "soft", "noise"])
+    model = lx.RightReasons(small(), **SOON).fit(frame, np.array(["no", "yes"])[y], irrelevant_mask=[1, 0, 0])
+    assert set(model.predict(frame)) <= {"no", "yes"}
+    e = model.explain(frame.head(5))
+    assert e.feature_names == ("loud", "soft", "noise")
+    assert e.prediction.shape == (5, 2)
+    assert e.classes == ("no", "yes")
+    assert torch.equal(e.scores, torch.from_numpy(np.abs(model.input_gradients(frame.head(5)))))
+    assert torch.equal(e.mask, e.scores > 0.67 * e.scores.amax(1, keepdim=True))
+
+
+def test_real_values_are_said_in_their_own_units():
+    x, _ = two_reasons(300)
+    y = 100 + 30 * x[:, 1] + 0.0 * x[:, 0]
+    model = lx.RightReasons(small(c=1), **SOON | {"epochs": 60}).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert model.score(x, y) > 0.9
+    with pytest.raises(AttributeError, match="no class probabilities"):
+        model.predict_proba(x)
+
+
+def test_pictures_and_marks_of_a_whole_channel_axis():
+    draw = np.random.default_rng(0)
+    y = draw.integers(2, size=80)
+    x = draw.normal(size=(80, 2, 4, 4)).astype(np.float32)
+    x[:, :, 0, 0] += 3 * y[:, None]
+    x[:, :, 3, 3] += 2 * y[:, None]
+    mask = np.zeros((2, 4, 4))
+    mask[:, 0, 0] = 1
+    network = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 2))
+    model = lx.RightReasons(network, **SOON | {"epochs": 5}).fit(x, y, irrelevant_mask=mask)
+    assert model.input_gradients(x[:3]).shape == (3, 2, 4, 4)
+    assert model.explain(x[:3]).feature_names[0] == "x[0,0,0]"
+
+
+def test_rows_that_are_always_included_are_in_each_batch():
+    sizes = []
+
+    class Seen(nn.Linear):
+        def forward(self, x):
+            if self.training:
+                sizes.append((len(x), bool((x == 7).all(1).any())))
+            return super().forward(x)
+
+    x, y = two_reasons(100)
+    x[5] = 7
+    lx.RightReasons(Seen(3, 2), **SOON | {"epochs": 2, "held_out": 0}).fit(x, y, always_include=[5])
+    assert all(there for _, there in sizes)
+    assert {size for size, _ in sizes} == {65, 37}
+
+
+def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(tmp_path, monkeypatch):
+    x, y = two_reasons(120)
+    settings = SOON | {"epochs": 4}
+    whole = lx.RightReasons(small(), **settings).fit(x, y, irrelevant_mask=[1, 0, 0])
+    from lexplain.right_reasons import right_reasons
+    from lexplain.training.checkpoint import Checkpoint
+
+    monkeypatch.setattr(right_reasons, "Checkpoint", lambda path, mark: Checkpoint(path, mark, seconds=0))
+    from lexplain.right_reasons.learner import Learner
+
+    judge, calls = Learner.judge, []
+
+    def stops(self, trial):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return judge(self, trial)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Learner, "judge", stops)
+        with pytest.raises(KeyboardInterrupt):
+            lx.RightReasons(small(), **settings).fit(x, y, irrelevant_mask=[1, 0, 0], checkpoint=tmp_path / "state")
+    resumed = lx.RightReasons(small(), **settings).fit(x, y, irrelevant_mask=[1, 0, 0], checkpoint=tmp_path / "state")
+    assert np.array_equal(whole.predict_proba(x), resumed.predict_proba(x))
+
+
+def test_the_balance_rises_falls_and_stays_in_bounds():
+    def terms(answers, reasons, marked, elsewhere):
+        return Terms(*(torch.tensor(value) for value in (answers, reasons, marked, elsewhere)))
+
+    balance = Balance(1.0)
+    assert float(balance(terms(1.0, 0.1, 0.1, 0.1))) == pytest.approx(1.05)  # marked inputs matter as much as others
+    for _ in range(200):
+        last = balance(terms(1.0, 0.001, 0.1, 0.1))
+    assert float(last) < 10.5  # no more than an order of magnitude
+    balance = Balance(1.0)
+    assert float(balance(terms(1.0, 2.0, 1.0, 1.0))) == pytest.approx(1 / 1.05)  # the reasons cost more than the answers
+    balance = Balance(1.0)
+    assert float(balance(terms(1.0, 0.1, 0.001, 1.0))) == 1.0  # marked inputs hardly matter
+
+
+@pytest.mark.parametrize(
+    ("settings", "given", "message"),
+    [
+        ({"strength": -1}, {}, "strength=-1"),
+        ({"strength": "lots"}, {}, "strength='lots'"),
+        ({"scale": "linear"}, {}, "sum to 1 whatever"),
+        ({"target": "best"}, {}, "best"),
+        ({}, {"irrelevant_mask": np.ones((5, 3))}, r"irrelevant_mask has shape \(5, 3\)"),
+        ({}, {"irrelevant_mask": np.full(3, 0.5)}, "1 .must not be used., 0, or NaN"),
+        ({}, {"irrelevant_mask": np.ones((2, 3)), "annotated_rows": [0, 99]}, "annotated_rows must be 2 row numbers"),
+        ({"network": nn.Linear(3, 5)}, {}, r"returned shape \(4, 5\) for 4 rows"),
+    ],
+)
+def test_refusals(settings, given, message):
+    x, y = two_reasons(60)
+    with pytest.raises(ValueError, match=message):
+        lx.RightReasons(**{"network": small()} | settings).fit(x, y, **given)
+
+
+def test_use_before_fit():
+    with pytest.raises(ValueError, match="not fitted yet"):
+        lx.RightReasons(small()).predict(np.zeros((2, 3)))
+
+
+def test_marked_inputs_that_nothing_can_stand_in_for_are_said_to_be_used(caplog):
+    draw = np.random.default_rng(0)
+    x = draw.normal(size=(400, 2)).astype(np.float32)
+    y = (x[:, 0] > 0).astype(int)  # the marked column alone tells the class
+    weak = lx.RightReasons(small(2), strength=1e-6, held_out=0.0, **SOON).fit(x, y, irrelevant_mask=[1, 0])
+    assert weak.still_used_ > 0.3
+    assert "of the answers still change with inputs that were marked" in caplog.text
+    values = lx.RightReasons(small(2, 1), strength=1e-6, held_out=0.0, **SOON).fit(x, x[:, 0], irrelevant_mask=[1, 0])
+    assert values.still_used_ > 0.5
