@@ -85,11 +85,11 @@ def cases() -> list[Case]:
 def calls(case: Case, pool: np.ndarray, rows: int) -> dict[str, Call]:
     """`explain`, the bare network, and the stages that `explain` goes through, each alone."""
     explainer: Any = case.explainer
-    method, features, ask = explainer.method_, explainer.features_, explainer.ask_
+    method, features, ask = explainer.method_, explainer.features_, explainer.model_function_
     selector: Any = method.selector
     x = pool[:rows]
     given = [pool.take(range(first, first + rows), axis=0, mode="wrap") for first in range(DIFFERENT)] if case.anew else [x]
-    encoded = features.encode(x)
+    encoded = features.encode(x).x
     context = None if not method.reads_output else torch.as_tensor(ask(x), dtype=torch.float32)
 
     @torch.inference_mode()
@@ -108,7 +108,7 @@ def calls(case: Case, pool: np.ndarray, rows: int) -> dict[str, Call]:
     found: dict[str, Call] = {
         "explain": lambda repeat: explainer.explain(given[repeat % len(given)]),
         "network": network,
-        "encode": lambda _: features.encode(x),
+        "encode": lambda _: features.encode(x).x,
         "scores and mask": scores_and_mask,
         "record": lambda _: replace(explanation),
     }

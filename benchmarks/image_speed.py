@@ -34,7 +34,7 @@ def fitted(device: str) -> lx.Explainer:
     draw = np.random.default_rng(0)
     x, y = draw.random((64, *SHAPE), dtype=np.float32), draw.integers(0, CLASSES, 64)
     y[:CLASSES] = range(CLASSES)
-    return lx.Explainer("hold", keep=0.1, epochs=1, batch_size=32, device=device).fit(x, y)
+    return lx.Explainer("sufficient", keep=0.1, epochs=1, batch_size=32, device=device).fit(x, y)
 
 
 def explaining(device: str, *, seconds: float) -> Sheet:
@@ -45,7 +45,7 @@ def explaining(device: str, *, seconds: float) -> Sheet:
     for count in sorted({1, torch.get_num_threads()}) if device == "cpu" else [1]:
         for rows, repeats in BATCHES.items():
             x = np.random.default_rng(1).random((rows, *SHAPE), dtype=np.float32)
-            encoded = explainer.features_.encode(x, device)
+            encoded = explainer.features_.encode(x, device).x
 
             def bare(_: int, encoded: torch.Tensor = encoded) -> Any:
                 with torch.inference_mode():
@@ -72,7 +72,7 @@ def shares(device: str, *, repeats: int) -> Sheet:
         parts: dict[str, list[float]] = {}
         for _ in range(repeats):
             at = _now(device)
-            there = explainer.features_.encode(x, device)
+            there = explainer.features_.encode(x, device).x
             at = _took(parts, "check, encode, to the device", at, device)
             with torch.no_grad():
                 logits = selector.logits(there)
@@ -106,7 +106,7 @@ def training(device: str, *, quick: bool) -> Sheet:
     seconds = []
     for epochs in (1, 2):  # the difference is one epoch without what is done once
         began = time.perf_counter()
-        lx.Explainer("hold", keep=0.1, epochs=epochs, batch_size=BATCH, device=device).fit(x, y)
+        lx.Explainer("sufficient", keep=0.1, epochs=epochs, batch_size=BATCH, device=device).fit(x, y)
         seconds.append(time.perf_counter() - began)
     step = (seconds[1] - seconds[0]) / (0.85 * rows / BATCH)  # of the rows, a tenth and a twentieth are set aside
     minutes = step * STEPS / 60

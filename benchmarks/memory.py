@@ -33,7 +33,7 @@ from lexplain.features import Columns
 from lexplain.imputers import Marginal
 from lexplain.masks import Bernoulli
 from lexplain.methods import METHODS
-from lexplain.predictors import Outputs
+from lexplain.predictors import Classes
 import lexplain as lx
 import lexplain.metrics as ev
 from lexplain.training import evaluator, retrained
@@ -58,7 +58,7 @@ WORK = {
     " for at in torch.arange(rows).split(most)]",
     "sensitivity": "[ev.sensitivity(lambda z: z * 2, x[at:at + most], draws=5, max_rows=most) for at in range(0, rows, most)]",
     "a method's prediction": "[m.probabilities(x[at:at + most // 20], mask[at:at + most // 20]) for m in"
-    " [METHODS['realx'](features, Outputs(2), keep=5).eval()] for at in range(0, rows, most // 20)]",
+    " [METHODS['realx'](features, Classes(2), keep=5).eval()] for at in range(0, rows, most // 20)]",
     "an audit of a model's explanation": "lx.audit(Explanation(scores, mask, features.names), x.numpy(), model=network, measures=MEASURES,"
     " train=(x[:1000].numpy(), None, Explanation(scores[:1000], mask[:1000], features.names)), max_rows=most)",
 }

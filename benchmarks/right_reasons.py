@@ -1,8 +1,8 @@
-"""What a step with the penalty of "right for the right reasons" costs beside a plain step of the same network.
+"""How much longer a training step with the "right for the right reasons" penalty takes than a plain step of the same network.
 
     python benchmarks/right_reasons.py [--device cpu|cuda] [--quick]
 
-The promise: at most 3 times as long where every row is annotated; rows without annotation cost no second derivative.
+The target: at most 3 times as long where every row is annotated; rows without annotation need no second derivative.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def step(make: Callable[[], nn.Module], x: Tensor, share: float) -> Callable[[in
     y = torch.arange(len(x), device=x.device) % 10
     mask = torch.zeros(x.shape, dtype=torch.bool, device=x.device)
     mask.view(len(x), -1)[: round(share * len(x)), :16] = True
-    given = mask if share else None
+    marks = mask if share else None
 
     def once(_: int) -> None:
         optimiser.zero_grad(set_to_none=True)
-        right_reasons_loss(network, x, y, given, strength=1.0).backward()
+        right_reasons_loss(network, x, y, marks, strength=1.0).backward()
         optimiser.step()
         if x.is_cuda:
             torch.cuda.synchronize()
@@ -59,7 +59,7 @@ def step(make: Callable[[], nn.Module], x: Tensor, share: float) -> Callable[[in
 
 
 def run(*, quick: bool, device: str = "cpu") -> list[Sheet]:
-    """One row a network: a plain step, and one with all or a tenth of the rows annotated."""
+    """One line a network: a plain step, and one with all or a tenth of the rows annotated."""
     lines = []
     for name, (make, shape) in NETWORKS.items():
         x = torch.rand(BATCH, *shape, device=device)
@@ -76,6 +76,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--quick", action="store_true")
-    told = parser.parse_args()
-    for sheet in run(quick=told.quick, device=told.device):
+    arguments = parser.parse_args()
+    for sheet in run(quick=arguments.quick, device=arguments.device):
         sheet.show(Console(width=160))

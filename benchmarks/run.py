@@ -17,12 +17,12 @@ from pathlib import Path
 
 import against_peers
 import explain_speed
-import right_reasons
 import step_shares
 import train_step
 from measure import Sheet, machine
 from rich.console import Console
 
+import right_reasons
 from lexplain import check
 from lexplain.report.write import write_atomically
 

@@ -21,7 +21,7 @@ import lexplain as lx
 from lexplain.core import Trial, as_target
 from lexplain.features import Columns
 from lexplain.imputers import Marginal
-from lexplain.methods import Phase, gains
+from lexplain.methods import Parts, Phase, gains
 from lexplain.predictors import from_labels
 from lexplain.training import Settings, fit
 
@@ -63,9 +63,9 @@ def run(*, quick: bool, device: str = "cpu") -> list[Sheet]:
     data = lx.load_data("s3", rows=ROWS, seed=0)
     features = Columns().fit(data.train.x)
     target = from_labels(data.train.y)
-    rows = Trial(features.encode(data.train.x), as_target(target.values, target.outputs.real))
+    rows = Trial(features.encode(data.train.x).x, as_target(target.values, target.outputs.real))
     validation, fabric = rows.take(slice(0, 10)), Fabric(accelerator=device, devices=1)
-    method = gains(features, target.outputs, imputer=Marginal.fit(rows.x)).to(device)
+    method = gains(features, target.outputs, Parts(imputer=Marginal.fit(rows.x))).to(device)
     first, regress, later, *_ = method.phases()
     epochs, lines = 2 if quick else EPOCHS, []
     goals = rows.to(device)

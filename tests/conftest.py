@@ -12,9 +12,10 @@ def _seed():
 def hasty_judges():
     """Let networks that only judge learn for a moment: few tests are about what they say, and every default fit or audit trains some.
 
-    These are the judge that draws a path, and the networks that an audit trains anew.
+    These are the judge that draws a path, whose costs are averaged over few draws too, and the networks that an audit trains anew.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
+        patch.setattr("lexplain.explainers.path.DRAWS", 2)
         patch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 60)
         yield

@@ -1,3 +1,4 @@
+import ast
 import json
 import os
 import re
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from lexplain import METHODS, Explainer, __version__, adopt, audit, cli, load_data
+from lexplain import METHODS, Explainer, __version__, as_explanation, audit, cli, load_data
 from lexplain.auditing.encoding_test import MARGIN
 from lexplain.explainers import FitWarning
 
@@ -45,12 +46,9 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def quick_judges(monkeypatch):
-    """Judges that learn for one epoch: what they say is not the matter here."""
-    import lexplain.training.evaluator as evaluator
-
-    once = evaluator.Settings
-    monkeypatch.setattr(evaluator, "Settings", lambda **settings: once(**{**settings, "epochs": 1}))
-    monkeypatch.setattr(evaluator, "READER_STEPS", 5)
+    """Judges that learn for a few steps: what they say is not the matter here."""
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
 
 
 def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
@@ -59,7 +57,7 @@ def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
     options = ["--epochs", 1, "--device", "cpu"]
     options += ["--imputer", "MixtureMeans", "--continuity", 0.01]
     said = well("fit", tmp_path / "train.npz", "--patch", 2, "--keep", 3, *options, "--out", tmp_path / "images.lex")
-    assert "hold: 60 rows, 32 features, 10 classes; keeps 3.0 a row" in said
+    assert "sufficient: 60 rows, 32 features, 10 classes; keeps 3.0 a row" in said
     well("explain", tmp_path / "images.lex", tmp_path / "test.npz", "--out", tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text().count("data:image/png") >= 10
     assert "eACC" in well("audit", tmp_path / "images.lex", tmp_path / "test.npz", "--train", tmp_path / "train.npz")
@@ -76,7 +74,7 @@ def test_help_needs_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("command", ["data", "fit", "explain", "audit", "compare", "demo", "reproduce"])
+@pytest.mark.parametrize("command", ["data", "fit", "explain", "audit", "compare", "demo", "reproduce", "right-reasons"])
 def test_every_command_has_help_with_an_example(command):
     assert f"Try: lexplain {command}" in well(command, "--help").replace("│", "")
 
@@ -87,8 +85,8 @@ def test_version_and_bare_call():
 
 
 def test_help_names_what_there_is():
-    told = re.search(r"--method \S+ (.*?)\. ", well("fit", "--help").replace("│", ""))[1]
-    assert set(re.findall(r"\w+", told)) - {"or", "default"} == set(METHODS) - {"meed"}  # which needs a model that can be asked
+    told = re.search(r"--method \S+ default or one of: (.*?)\. ", plain(well("fit", "--help").replace("│", "")))[1]
+    assert told.split(", ") == sorted(METHODS)
     assert f"[default: {MARGIN}]" in plain(lexplain("audit", "--help").output.replace("│", ""))
 
 
@@ -256,7 +254,7 @@ def test_scores_of_another_tool_are_audited(place, tmp_path):
 
 
 def audited(scores, keep):
-    return adopt(scores, scores, keep=keep)
+    return as_explanation(scores, scores, keep=keep)
 
 
 @pytest.mark.usefixtures("quick_judges")
@@ -337,7 +335,7 @@ def test_demo_and_reproduce_are_called_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(lexplain.reproduce, "reproduce", lambda name, **options: calls.append((name, options)) or tmp_path / "page")
     name = next(iter(lexplain.reproduce.TABLES))
     assert f"Written to {tmp_path / 'page'}" in well("reproduce", name, "--seeds", 2, "--out", tmp_path, "--workers", 2)
-    assert calls == [(tmp_path / "r.html", 3, True), (name, {"quick": False, "seeds": 2, "out": tmp_path, "workers": 2})]
+    assert calls == [(tmp_path / "r.html", 3, True), (name, {"quick": False, "seeds": 2, "out": tmp_path, "workers": 2, "again": False})]
     assert name in well("reproduce")
 
 
@@ -386,6 +384,13 @@ def refused(*words):
         (["fit", "{}/text.csv", "--out", "m.lex"], "column 'city' holds text ('Oslo' in row 1) among numbers ('7' in row 0)"),
         (["fit", "{}/train.csv", "--out", "{}"], "which is not known here"),
         (["fit", "{}/train.csv", "--out", "{}/train.csv/m.lex"], "is no folder you may write to"),
+        (["fit", "{}/bare.csv", "--out", "m.lex"], "which column is the target? Name one of its columns with --label: ['x1', 'x2',"),
+        (["right-reasons", "{}/bare.csv"], "which column is the target? Name one of its columns with --label: ['x1', 'x2',"),
+        (["right-reasons", "{}/train.csv", "--strength", "much"], "--strength 'much' is neither auto nor a number"),
+        (
+            ["fit", "s3", "--label", "y", "--out", "m.lex"],
+            "with a target of its own; label and outputs are for files",
+        ),
         (["explain", "none.lex", "{}/test.csv"], "no file at none.lex"),
         (["explain", "{}/train.csv", "{}/test.csv"], "cannot be read as a safetensors file"),
         (["explain", "{}/model.lex", "none.npz"], "no file at none.npz"),
@@ -416,6 +421,14 @@ def test_bad_input_is_one_line_and_code_2(place, tmp_path, monkeypatch, words, t
     monkeypatch.chdir(tmp_path)
     assert told in refused(*(str(word).replace("{}", str(place)) for word in words))
     assert list(tmp_path.iterdir()) == []  # nothing is left behind
+
+
+def test_only_the_command_line_refuses_in_words_of_its_options():
+    root = Path(cli.__file__).parents[1]
+    for path in (path for path in root.rglob("*.py") if "cli" not in path.relative_to(root).parts):
+        for raised in (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Raise)):
+            words = [node.value for node in ast.walk(raised) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+            assert not [word for word in words if re.search(r"(^|\s)--[a-z]", word)], f"{path}:{raised.lineno}"
 
 
 def test_a_file_with_text_is_fitted_explained_and_audited(tmp_path, monkeypatch):

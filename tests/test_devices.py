@@ -11,6 +11,7 @@ from torch import nn
 import lexplain as lx
 from lexplain.baselines import BASELINES
 from lexplain.explainers import to_quantus
+from lexplain.explainers.one_pass import OnePass
 from lexplain.features import Patches
 from lexplain.imputers import Constant, GaussianMixture, KMeansRows, Marginal, as_fill
 
@@ -65,7 +66,7 @@ def test_a_network_is_explained_wherever_it_lies(rows, place, device, regime, tm
 @pytest.mark.parametrize("rows", [X, IMAGES], ids=["table", "images"])
 def test_rows_may_be_tensors_wherever_they_lie(rows, place, device):
     there = torch.as_tensor(rows, device=place)
-    explainer = lx.Explainer("hold", keep=2, device=device, **SHORT).fit(there, torch.as_tensor(Y, device=place))
+    explainer = lx.Explainer("sufficient", keep=2, device=device, **SHORT).fit(there, torch.as_tensor(Y, device=place))
     explanation = explainer.explain(there)
     assert explanation.mask.device.type == "cpu"
     assert torch.equal(explanation.mask, explainer.explain(rows).mask)
@@ -106,7 +107,7 @@ def test_every_baseline_asks_a_network_wherever_it_lies(rows, name, place):
     short = {"fastshap": {"steps": 2}, "cxplain": {"steps": 2, "members": 2}, "senn": {"steps": 2}}
     features = {"features": Patches(4)} if rows is IMAGES else {}
     baseline = BASELINES[name](keep=2, **features, **short.get(name, {}))
-    if name == "treeshap" or (baseline.tables_only and rows is IMAGES):
+    if name == "treeshap" or (baseline.kinds == ("columns",) and rows is IMAGES):
         pytest.skip("explains no network, or no images")
     net = network_of(rows, place)
     given = {"model": net} if {"model", "network"} & set(baseline.needs) else {}
@@ -144,11 +145,11 @@ def test_arrays_that_may_not_be_written_to_are_taken():
     rows = IMAGES.copy()
     rows.flags.writeable = False
     assert lx.RightReasons(network_of(IMAGES, "cpu"), epochs=1).fit(rows, Y).predict(rows).shape == (60,)
-    assert lx.Explainer("hold", keep=2, **SHORT).fit(rows, Y).explain(rows).mask.shape == (60, 96)
+    assert lx.Explainer("sufficient", keep=2, **SHORT).fit(rows, Y).explain(rows).mask.shape == (60, 96)
 
 
 def test_a_buffer_may_be_used_again_before_the_prediction_is_read():
-    explainer, buffer = lx.Explainer("hold", keep=2, **SHORT).fit(IMAGES, Y), IMAGES.copy()
+    explainer, buffer = lx.Explainer("sufficient", keep=2, **SHORT).fit(IMAGES, Y), IMAGES.copy()
     explanation = explainer.explain(buffer)
     buffer[:] = 0
     assert torch.equal(explanation.prediction, explainer.explain(IMAGES).prediction)
@@ -156,7 +157,7 @@ def test_a_buffer_may_be_used_again_before_the_prediction_is_read():
 
 @pytest.mark.parametrize("device", PLACES)
 def test_images_that_cannot_be_meant_are_refused_on_every_device(device):
-    explainer = lx.Explainer("hold", keep=2, device=device, **SHORT).fit(IMAGES, Y)
+    explainer = lx.Explainer("sufficient", keep=2, device=device, **SHORT).fit(IMAGES, Y)
     for rows in (IMAGES, IMAGES[:2]):  # many, and so few that their scores are finished on the CPU
         with pytest.raises(ValueError, match="contains NaN"):
             explainer.explain(np.full_like(rows, np.nan))
@@ -172,8 +173,8 @@ def test_images_that_cannot_be_meant_are_refused_on_every_device(device):
     ("method", "rows", "features"),
     [
         ("default", X, None),
-        ("hold", IMAGES, None),
-        ("hold", IMAGES, Patches(3)),  # a grid that does not divide the image
+        ("sufficient", IMAGES, None),
+        ("sufficient", IMAGES, Patches(3)),  # a grid that does not divide the image
         ("realx", IMAGES, Patches(5)),
         ("l2x", IMAGES, Patches(2)),
         ("lex", IMAGES, Patches(3)),
@@ -186,25 +187,26 @@ def test_the_same_seed_gives_the_same_fit(method, rows, features, device):
 
 
 @pytest.mark.parametrize("device", PLACES)
-@pytest.mark.parametrize("to_cpu", [True, False])
+@pytest.mark.parametrize("few", [0, 2**14])
 @pytest.mark.parametrize("count", [2, 60])
-def test_there_is_time_for_one_thing_while_a_device_is_at_work(count, to_cpu, device):
-    explainer, calls = lx.Explainer("hold", keep=2, device=device, **SHORT).fit(IMAGES, Y), []
-    x = explainer.features_.encode(IMAGES[:count], device)
-    explainer.method_.explain(x, to_cpu=to_cpu, meanwhile=lambda: calls.append(1))
+def test_there_is_time_for_one_thing_while_a_device_is_at_work(count, few, device, monkeypatch):
+    monkeypatch.setattr("lexplain.explainers.one_pass.FEW_SCORES", few)  # above, scores are finished where they are computed
+    explainer, calls = lx.Explainer("sufficient", keep=2, device=device, **SHORT).fit(IMAGES, Y), []
+    x = explainer.features_.encode(IMAGES[:count], device).x
+    OnePass(explainer.method_, 1000)._explain(x, None, None, lambda: calls.append(1))
     assert calls == [1]
 
 
 @pytest.mark.parametrize("most", [None, 7])
 def test_what_is_looked_at_late_is_refused_all_the_same(most, monkeypatch):
     """As on a GPU, where the numbers of images are looked at while the network runs."""
-    explainer, order = lx.Explainer("hold", keep=2, max_rows=most, device="cpu", **SHORT).fit(IMAGES, Y), []
+    explainer, order = lx.Explainer("sufficient", keep=2, max_rows=most, device="cpu", **SHORT).fit(IMAGES, Y), []
 
     def late(self, X):
-        x, look = self.features_.encode_unseen(X)
-        return x, None, lambda: (order.append("look"), look())
+        encoded, look = self.method.features.encode_unchecked(X)
+        return encoded, lambda: (order.append("look"), look())
 
-    monkeypatch.setattr(lx.Explainer, "_encoded", late)
+    monkeypatch.setattr(OnePass, "_encode", late)
     explainer.method_.selector.network.register_forward_hook(lambda *_: order.append("network"))
     assert explainer.explain(IMAGES).mask.shape == (60, 96)
     assert order[:2] == ["network", "look"]

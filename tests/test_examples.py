@@ -29,7 +29,9 @@ def short_trainings(tmp_path, monkeypatch):
     for place in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):
         monkeypatch.setattr(f"lexplain.{place}", 50)
     monkeypatch.setattr("lexplain.comparison.scene.NETWORK_STEPS", 50)
-    monkeypatch.setattr("lexplain.explainers.explainer.STEPS", 10)
+    monkeypatch.setattr("lexplain.explainers.fitting.STEPS", 10)
+    monkeypatch.setattr("lexplain.explainers.path.POINTS", 21)
+    monkeypatch.setattr("lexplain.explainers.card.SEARCHED", 5)
     monkeypatch.chdir(tmp_path)
 
 

@@ -121,7 +121,7 @@ def test_every_name_has_a_layer():
         ("explainers/path.py", "class Explainer:\n    def plot_path(self):\n        from ..report import path", False),
         ("reproduce/a.py", "from .. import __version__", True),
         ("features.py", "class E:\n    def to_html(self):\n        from .report import page", False),
-        ("cli.py", "from .server import app", False),
+        ("cli/app.py", "from ..server import app", False),
         ("__init__.py", "from .explainers import Explainer\nfrom .cli import main", True),
     ],
 )

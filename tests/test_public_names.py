@@ -18,7 +18,7 @@ SO_FAR = {  # of design.md, section 2
     "Groups",
     "Method",
     "RightReasons",
-    "adopt",
+    "as_explanation",
     "audit",
     "compare",
     "find_another_explanation",

@@ -1,16 +1,13 @@
-from .auditing.as_explanation import adopt as adopt
+from .auditing.as_explanation import as_explanation as as_explanation
 from .auditing.audit import audit as audit
 from .auditing.card import Card as Card
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
-from .core import Dataset as Dataset
-from .core import Explanation as Explanation
+from .core import Dataset as Dataset, Explanation as Explanation
 from .data.load import load_data as load_data
 from .explainers.explainer import Explainer as Explainer
-from .features import Columns as Columns
-from .features import Groups as Groups
-from .methods import METHODS as METHODS
-from .methods import Method as Method
+from .features import Columns as Columns, Groups as Groups
+from .methods import METHODS as METHODS, Method as Method
 from .right_reasons.another_explanation import find_another_explanation as find_another_explanation
 from .right_reasons.penalty import right_reasons_loss as right_reasons_loss
 from .right_reasons.right_reasons import RightReasons as RightReasons

@@ -6,20 +6,20 @@ import importlib
 import inspect
 import json
 import math
-import os
 import pickle
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
+Entry = TypeVar("Entry")
 FEWEST_ROWS = 20  # a tenth of fewer rows than this cannot judge anything
 MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
 
@@ -46,33 +46,40 @@ def readable(path: Path) -> Path:
     return path
 
 
-def explanation_fits(scores: Tensor, mask: Tensor, names: Sequence[str]) -> None:
-    """Refuse an explanation whose parts differ in shape."""
-    if scores.ndim != 2 or scores.shape != mask.shape or scores.shape[1] != len(names):
+def explanation_fits(scores: Tensor, mask: Tensor, names: Sequence[Any], valid: Tensor | None = None) -> None:
+    """Refuse an explanation whose parts differ in shape, or that keeps padding."""
+    own = len(names) > 0 and not isinstance(names[0], str)  # one tuple a row
+    fits = scores.ndim == 2 and scores.shape == mask.shape and (valid is None or valid.shape == mask.shape)
+    named = fits and (
+        len(names) == len(scores) and all(len(row) <= scores.shape[1] for row in names) if own else len(names) == scores.shape[1]
+    )
+    if not named:
         raise ValueError(
-            f"scores of shape {tuple(scores.shape)}, a mask of shape {tuple(mask.shape)} and {len(names)} feature names "
-            "do not fit; scores and mask must both be (rows, features)"
+            f"scores of shape {tuple(scores.shape)}, a mask of shape {tuple(mask.shape)} and {len(names)} names of "
+            f"{'rows' if own else 'features'} do not fit; scores and mask must both be (rows, features)"
         )
+    if valid is not None and bool((mask & ~valid).any()):
+        raise ValueError("the mask keeps padding, which is no feature; a feature that is not valid can never be kept")
 
 
-def explanation_record(text: str) -> dict[str, Any]:
+def explanation_record(text: str, form: str) -> dict[str, Any]:
     """Refuse text that is not one of our explanations."""
     try:
         record = json.loads(text)
     except json.JSONDecodeError as broken:
         raise ValueError(f"this is not JSON ({broken}); give what Explanation.to_json wrote") from None
-    if not isinstance(record, dict) or record.get("format") != "lexplain.explanation/1":
-        raise ValueError("this JSON is no lexplain explanation (format lexplain.explanation/1); give what Explanation.to_json wrote")
-    missing = {"feature_names", "scores", "mask", "method", "target", "classes"} - set(record)
+    if not isinstance(record, dict) or record.get("format") != form:
+        raise ValueError(f"this JSON is no lexplain explanation (format {form}); give what Explanation.to_json wrote")
+    missing = {"names", "scores", "mask", "method", "target", "classes"} - set(record)
     if missing:
         raise ValueError(f"this explanation lacks {sorted(missing)}; give what Explanation.to_json wrote")
     return record
 
 
 def table(X: Any) -> np.ndarray | pd.DataFrame:
-    """Return a table of numbers as a float32 array, and one with categories as it is; refuse cells that are neither."""
+    """Return a DataFrame as it is, and other rows as an array of two axes; refuse what is no table. Its numbers are not looked at."""
     if not isinstance(X, pd.DataFrame):
-        return finite_numbers(X)
+        return two_axes(X)
     odd = [label for label in X.columns if not isinstance(label, (str, int, float, np.number))]
     if odd:
         raise ValueError(f"the column label {odd[0]!r} is neither text nor a number; rename it, such as with X.columns.map(str)")
@@ -80,12 +87,9 @@ def table(X: Any) -> np.ndarray | pd.DataFrame:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(f"X has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
-    text = [j for j, dtype in enumerate(X.dtypes) if holds_categories(dtype)]
-    if not text or len(X) == 0:
-        return finite_numbers(np.zeros(X.shape) if text else X)  # of no rows, that is what is told
-    if len(text) < X.shape[1]:
-        finite_numbers(X.iloc[:, [j for j in range(X.shape[1]) if j not in text]])
-    for j in text:
+    if 0 in X.shape:
+        two_axes(np.zeros(X.shape))  # which refuses it
+    for j in (j for j, dtype in enumerate(X.dtypes) if holds_categories(dtype)):
         categories(X.iloc[:, j])
     return X
 
@@ -172,8 +176,28 @@ def eaten_by_network(columns: Sequence[str]) -> None:
         )
 
 
+def two_axes(X: Any) -> np.ndarray:
+    """Return rows as an array (rows, columns); refuse sparse matrices, other shapes, and no rows."""
+    if hasattr(X, "toarray"):
+        raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
+    values = as_array(X)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported: numbers must be real")
+    if values.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {values.ndim}D array instead: X has shape {values.shape}, but (rows, columns) is needed. "
+            "Reshape your data with X.reshape(-1, 1) if it has one column, or X.reshape(1, -1) if it is one row"
+        )
+    if values.shape[0] == 0 or values.shape[1] == 0:
+        raise ValueError(
+            f"Found array with {values.shape[0]} sample(s) and {values.shape[1]} feature(s) (shape={values.shape}) "
+            "while a minimum of 1 is required."
+        )
+    return values
+
+
 def finite_numbers(X: Any) -> np.ndarray:
-    """Return a table as a float32 array; refuse strings, NaN, infinity and other shapes, naming the column."""
+    """Return a table as an array of doubles; refuse strings, NaN, infinity and other shapes, naming the column."""
     names = [str(c) for c in X.columns] if isinstance(X, pd.DataFrame) else None
     if isinstance(X, pd.DataFrame):
         bad = [j for j, dtype in enumerate(X.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
@@ -185,36 +209,20 @@ def finite_numbers(X: Any) -> np.ndarray:
             )
         if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) for dtype in X.dtypes):
             X = X.to_numpy(dtype=np.float64, na_value=np.nan)
-    if hasattr(X, "toarray"):
-        raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
-    raw = as_array(X)
-    if np.iscomplexobj(raw):
-        raise ValueError("Complex data not supported: numbers must be real")
+    raw = two_axes(X)
     try:
         values = np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as broken:
         raise type(broken)(f"{broken}: every column must hold numbers; encode text first, or give a DataFrame") from None
-    if values.ndim != 2:
-        raise ValueError(
-            f"Expected 2D array, got {values.ndim}D array instead: X has shape {values.shape}, but (rows, columns) is needed. "
-            "Reshape your data with X.reshape(-1, 1) if it has one column, or X.reshape(1, -1) if it is one row"
-        )
-    if values.shape[0] == 0 or values.shape[1] == 0:
-        raise ValueError(
-            f"Found array with {values.shape[0]} sample(s) and {values.shape[1]} feature(s) (shape={values.shape}) "
-            "while a minimum of 1 is required."
-        )
-    with np.errstate(over="ignore"):
-        cast = values.astype(np.float32)
-    wrong = ~np.isfinite(cast)
-    if wrong.any():
+    if not max(-float(values.min()), float(values.max())) <= GREATEST:  # both are NaN where any value is
+        wrong = ~(np.abs(values) <= GREATEST)
         row, column = (int(i[0]) for i in np.nonzero(wrong))
         label = names[column] if names else str(column)
         kind = "NaN" if np.isnan(values[row, column]) else "infinity" if np.isinf(values[row, column]) else "a value too large for float32"
         raise ValueError(
             f"Input X contains {kind} (first in row {row}, column {label}); impute or drop such rows, missing values are not supported yet"
         )
-    return cast
+    return values
 
 
 def same_columns(given: Any, count: int, names: Sequence[str] | None) -> None:
@@ -240,12 +248,16 @@ def enough_rows(rows: int) -> None:
         )
 
 
-def same_length(x: Any, y: Any) -> None:
+def same_length(rows: int, y: Any) -> None:
     """Refuse labels that do not belong to the rows."""
-    if len(x) != len(y):
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: X has {len(x)} rows and y {len(y)}; give one y a row"
-        )
+    if rows != len(y):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows and y {len(y)}; give one y a row")
+
+
+def network_reads(model: Any, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """Refuse a torch network of rows that no network could read."""
+    if isinstance(model, torch.nn.Module):
+        to_network(x[:1])
 
 
 def several_classes(classes: np.ndarray) -> None:
@@ -270,6 +282,18 @@ def keep_or_penalty(keep: Any, penalty: Any, count: int) -> None:
         raise ValueError(f"keep={keep}, but of {count} features 1 to {count - 1} can be kept; keeping all of them explains nothing")
     if isinstance(keep, (float, np.floating)) and not 0 < keep < 1:
         raise ValueError(f"keep={keep}, but a rate lies between 0 and 1; for a number of features give a whole number")
+
+
+def no_penalty(name: str, penalty: Any) -> None:
+    """Refuse a price where the number of features kept is fixed."""
+    if penalty is not None:
+        raise ValueError(f"{name} keeps a fixed number of features and has no penalty; give keep instead")
+
+
+def kind_explained(name: str, kind: str, kinds: Sequence[str] | None) -> None:
+    """Refuse a kind of features that a method does not explain."""
+    if kinds is not None and kind not in kinds:
+        raise ValueError(f"method {name!r} explains features of kind {', '.join(kinds)}, not {kind}; choose another method")
 
 
 def tolerances(keep: Any, nats: Any, points: Any, can_choose: bool) -> None:
@@ -558,24 +582,20 @@ def parts_given_once(explainer: Any) -> None:
         raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
 
 
-BESIDE_SELECTOR = ("own_share", "last")  # options that say how a predictor learns beside the selector
-NO_OPTIONS = ("features", "outputs", "selector", "predictor", "imputer", "keep", "penalty", "thorough", "plan")
-
-
-def method_options(options: Any, recipe: Callable[..., Any], parameters: Collection[str], *, learns: bool) -> None:
+def method_options(options: Any, recipe: Any, parameters: Collection[str], *, learns: bool) -> None:
     """Refuse settings that a method has not, that have a parameter of their own, or that would be ignored."""
     if options is None:
         return
     if not isinstance(options, dict):
         raise ValueError(f"options={options!r}, but a dictionary of settings of the method is needed")
-    known = [name for name in inspect.signature(recipe).parameters if name not in NO_OPTIONS]
+    known = list(recipe.options)
     odd = sorted(str(name) for name in options if name not in known)
     if odd:
         told = f"it has: {', '.join(known)}" if known else "it has none"
         own = [name for name in odd if name in parameters]
         way = f"; of Explainer itself: {', '.join(own)}" if own else ""
-        raise ValueError(f"no options of method {recipe.__name__!r}: {', '.join(odd)}; {told}{way}")
-    idle = [name for name in BESIDE_SELECTOR if name in options]
+        raise ValueError(f"no options of method {recipe.name!r}: {', '.join(odd)}; {told}{way}")
+    idle = [name for name in recipe.joint_options if name in options]
     if idle and not learns:
         raise ValueError(f"options {', '.join(idle)} say how a predictor learns beside the selector, but here it does not; leave them out")
 
@@ -656,6 +676,13 @@ def known_classes(target: Any, classes: np.ndarray | None, rows: int) -> np.ndar
     return np.array([known[label] for label in asked], dtype=np.int64)
 
 
+def label_or_model(y: Any, model: Any) -> Any:
+    """Return the labels to read: none with a model, whose answer is the target; refuse where neither is given."""
+    if model is None and y is None:
+        raise ValueError("the audit was given neither labels nor a model; pass y, the labels of X, or the model that was explained")
+    return None if model is not None else y
+
+
 def audit_fits(explanation: Any, X: Any, target: Tensor) -> None:
     """Refuse rows that are not those of the explanation."""
     if not len(explanation) == len(X) == len(target):
@@ -664,6 +691,11 @@ def audit_fits(explanation: Any, X: Any, target: Tensor) -> None:
         )
     if len(X) < 2 * FEWEST_ROWS:
         raise ValueError(f"{len(X)} rows are too few to audit: at least {2 * FEWEST_ROWS} are needed, and a few hundred to tell much")
+
+
+def of_one_type(values: np.ndarray, classes: np.ndarray) -> bool:
+    """Whether labels can be read in some classes: probabilities can, and numbers where the classes are numbers."""
+    return values.ndim == 2 or (values.dtype.kind in "biuf") == (np.asarray(classes).dtype.kind in "biuf")
 
 
 def same_classes(other: Any, target: Any) -> Any:
@@ -680,19 +712,6 @@ def ending(path: Path, endings: Sequence[str]) -> str:
     if path.suffix.lower() not in endings:
         raise ValueError(f"{path} ends in {path.suffix!r}, which is not known here; choose one of: {', '.join(endings)}")
     return path.suffix.lower()
-
-
-def writable(path: Path | None, endings: Sequence[str]) -> str:
-    """Return the ending of a file to write, if any; refuse a place where it cannot be written, before the work starts."""
-    if path is None:
-        return ""
-    chosen = ending(path, endings)
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; name a file in it")
-    folder = next(parent for parent in path.absolute().parents if parent.exists())
-    if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise PermissionError(f"{path} cannot be written: {folder} is no folder you may write to; choose another place")
-    return chosen
 
 
 def file_of_rows(path: Path, names: Sequence[str], rows: int) -> None:
@@ -765,17 +784,8 @@ def same_content(path: Path, got: str, needed: str, origin: str) -> None:
         raise ValueError(f"{path} is not the file it should be: its sha256 is {got}, but {needed} is needed; get it anew from {origin}")
 
 
-def target_found(label: str | None, columns: Sequence[str], path: Path) -> str:
-    """Refuse a file of which nobody said what its target is."""
-    if label is None:
-        raise ValueError(f"{path}: which column is the target? Name one of its columns with --label: {list(columns)[:20]}")
-    return label
-
-
-def in_classes(y: Any, classes: np.ndarray | None, source: str) -> np.ndarray:
-    """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are; refuse none at all."""
-    if y is None:
-        raise ValueError(f"{source} has no target; name its column with --label (or --outputs), or give an .npz file with an array y")
+def in_classes(y: Any, classes: np.ndarray | None) -> np.ndarray:
+    """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are."""
     values = target_values(y)
     if classes is None or values.ndim == 2:
         return values
@@ -797,24 +807,6 @@ def arrays_fit(path: Path, arrays: Mapping[str, np.ndarray], *, target: bool) ->
         raise ValueError(f"{path}: x has {x[0]} rows and y the shape {y}; give one label or value, or one row of probabilities, a row")
     if len(x) == 2 and names is not None and (names != x[1:] or arrays["names"].dtype.kind != "U"):
         raise ValueError(f"{path}: x has {x[1]} columns and names the shape {names}; give one text a column, or leave names out")
-
-
-def other_rows(train: str | None, data: str) -> None:
-    """Refuse to let judges learn from the file that they judge."""
-    if train is not None and Path(train).exists() and Path(data).exists() and Path(train).samefile(data):
-        raise ValueError(
-            f"{train} holds the rows that are judged, so nothing else may learn from it; give other rows, or leave --train out"
-        )
-
-
-def size_asked(keep: str | None) -> float | str | None:
-    """Read a number of features, a rate or "auto" from the command line; refuse other words."""
-    if keep is None or keep == "auto":
-        return keep
-    try:
-        return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
-    except ValueError:
-        raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
 
 
 def as_many_outputs(got: int, needed: int) -> None:
@@ -1042,17 +1034,27 @@ def kept_features(keep: Any, count: int) -> int:
     return int(keep)
 
 
-def truth_of(truth: Any, rows: int, count: int, *, features: Any = None) -> Tensor:
-    """Return the truth (rows, features) of the rows explained, of pixels that of their patches; refuse that of others."""
-    known = given = torch.as_tensor(as_array(truth)).bool()
-    if getattr(features, "images", False) and given.ndim > 1 and given.shape != (rows, count):
-        known = features.carried(given)
+def truth_values(truth: object) -> Tensor:
+    """Return the truth of whatever shape as bool."""
+    return torch.as_tensor(as_array(truth)).bool()
+
+
+def truth_of(truth: object, rows: int, count: int) -> Tensor:
+    """Return the truth (rows, features) of the rows explained; refuse that of others."""
+    known = truth_values(truth)
     if known.shape != (rows, count):
         raise ValueError(
-            f"the truth has shape {tuple(given.shape)}, but {rows} rows of {count} features are explained; "
+            f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
             "explain the rows that it is the truth of"
         )
     return known
+
+
+def for_kind(table: Mapping[str, Entry], kind: str, what: str, where: str) -> Entry:
+    """Return the entry of a table by kind; refuse a kind that is not in it."""
+    if kind not in table:
+        raise ValueError(f"no {what} is known for features of kind {kind!r}, only for {', '.join(sorted(table))}; add a line to {where}")
+    return table[kind]
 
 
 def few_players(count: int, most: int) -> None:
@@ -1082,20 +1084,6 @@ def share_of_one(**numbers: float) -> None:
     for name, value in numbers.items():
         if not 0 < value < 1:
             raise ValueError(f"{name}={value!r}, but a number between 0 and 1 is needed")
-
-
-def measures_there(asked: Collection[str] | None, known: Mapping[str, tuple[str, bool]], case: Any) -> list[str]:
-    """Return the measures that an audit takes: those asked for, else the usual ones that it has all for; refuse what it cannot take."""
-    needs = {"model": "a model of classes", "explain": "the explainer", "refit": "an explainer that can be fitted again"}
-    needs["randomised"] = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
-    needs["peer"] = "a model, an explainer that was fitted here (a file does not tell how long that took) and shap ('lexplain[peers]')"
-    if asked is None:
-        return [name for name, (part, usual) in known.items() if usual and (not part or getattr(case, part))]
-    for name in asked:
-        part = known[one_of(name, list(known), "measure")][0]
-        if part and not getattr(case, part):
-            raise ValueError(f"the measure {name!r} needs {needs[part]}, which was not given; pass it to audit, or leave {name!r} out")
-    return list(asked)
 
 
 def array_file(path: Path) -> np.ndarray:
@@ -1171,22 +1159,20 @@ def parquet_possible() -> None:
         ) from missing
 
 
-def continuity_fits(price: Any, method: Any, by_rounds: bool) -> None:
+def continuity_fits(price: Any, method: Any, prices_masks: bool) -> None:
     """Refuse a price of ragged masks that is not above 0, or where masks are not drawn while training."""
     positive(continuity=price)
-    if by_rounds:
+    if not prices_masks:
         raise ValueError(
             f"continuity={price} prices masks while they are learned, but method {method!r} regresses gains of single features; "
-            "choose another method, such as 'hold' or 'realx'"
+            "choose another method, such as 'sufficient' or 'realx'"
         )
 
 
-def eats_images(name: str, refused: bool) -> None:
-    """Refuse images where a baseline explains tables alone."""
-    if refused:
-        raise ValueError(
-            f"{name} explains tables, not images; give (rows, columns), or choose another baseline, such as 'saliency' or 'shap'"
-        )
+def baseline_explains(name: str, kind: str, kinds: Sequence[str] | None) -> None:
+    """Refuse a kind of features that a baseline does not explain."""
+    if kinds is not None and kind not in kinds:
+        raise ValueError(f"{name} explains features of kind {', '.join(kinds)}, not {kind}; choose another baseline, such as 'random'")
 
 
 # ---- images ----
@@ -1269,13 +1255,6 @@ def patch_size(size: Any) -> tuple[int, int]:
     if len(both) != 2 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in both):
         raise ValueError(f"a patch of size {size!r} was asked for, but a whole number of pixels from 1, or (rows, columns), is needed")
     return int(both[0]), int(both[1])
-
-
-def patch_of(size: int, X: Any) -> int:
-    """Refuse patches of rows that are no images."""
-    if getattr(X, "ndim", 2) < 3:
-        raise ValueError(f"--patch {size} is for images, but the rows have the shape {tuple(X.shape)}; leave it out")
-    return size
 
 
 def patches_fit(size: tuple[int, int], shape: Sequence[int]) -> None:
@@ -1393,7 +1372,7 @@ def _places_are_classes(classes: np.ndarray | None, several: Sequence[int] | Non
         known = "no classes, but a real value" if classes is None else f"{len(classes)}: {classes.tolist()[:10]}"
         raise ValueError(
             f"these are the scores of {len(several)} classes, but the target has {known}, so that their order does not say whose they are; "
-            "give the model that was explained, or rows with every class, or choose by place with adopt(explanation, X, target=place)"
+            "give the model that was explained, or rows with every class, or choose by place: as_explanation(explanation, X, target=place)"
         )
 
 
@@ -1507,7 +1486,7 @@ def strength_fits(strength: Any) -> None:
 def inputs(X: Any) -> np.ndarray:
     """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
     if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
-        return finite_numbers(X)
+        return finite_numbers(X).astype(np.float32)
     values = np.require(as_array(X), np.float32, "W")  # torch warns of arrays that may not be written to
     if values.ndim < 2 or 0 in values.shape:
         raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
@@ -1540,15 +1519,3 @@ def post_fits(name: str, *, plain: bool) -> None:
     """Refuse a member of an archive of posts that is something else."""
     if not plain:
         raise ValueError(f"the archive of posts holds {name!r}, which is none; put the archive there anew as it was published")
-
-
-def strength_asked(strength: str) -> float | str:
-    """Return the strength that a word on the command line means."""
-    if strength == "auto":
-        return strength
-    try:
-        number = float(strength)
-    except ValueError:
-        raise ValueError(f"--strength {strength!r} is neither auto nor a number") from None
-    strength_fits(number)
-    return number

@@ -18,12 +18,12 @@ from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
 from .auditing import encoding_values, judge
-from .core import Dataset, Explanation, Part, Trial, as_target
+from .core import Dataset, Explanation, Trial
+from .core.contracts import Model
 from .data import load_data
 from .explainers import Explainer, FitWarning
-from .features import Columns
 from .metrics import Estimate, accuracy, auroc, bootstrap, cfsr, fdr, kept, tpr
-from .predictors import Target, from_labels, from_model
+from .predictors import Problem
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff, write_page
 from .training import Evaluator, train_evaluator
 
@@ -76,20 +76,21 @@ def run(out: Path, *, seed: int = 0, quick: bool = False) -> Path:
     return written
 
 
-def _scored(data: Dataset, jobs: Sequence[Job], model: Any, seed: int, quick: bool) -> list[Scored]:
+def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: bool) -> list[Scored]:
     """Fit each explainer, and judge them all by one evaluator that has seen the training rows alone."""
     frame, test = data.frame(data.train), data.frame(data.test)
-    features = Columns().fit(frame)
-    train, judged = (_trial(features, data, part, model) for part in (data.train, data.test))
+    y = data.train.y if model is None else None
+    known = Problem.of(frame, y, model)
+    train, judged = known.trial(), Problem.of(test, data.test.y if model is None else None, model, like=known).trial()
     held = max(10, len(train) // 10)
-    outputs, learn, check = _target(data, data.train, model).outputs, train.take(slice(held, None)), train.take(slice(0, held))
-    evaluator = train_evaluator(features, outputs, learn, check, steps=JUDGE_STEPS, seed=seed)
+    learn, check = train.take(slice(held, None)), train.take(slice(0, held))
+    evaluator = train_evaluator(known.features, known.target.outputs, learn, check, steps=JUDGE_STEPS, seed=seed)
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)  # a short fit; what it finds stands below, without a source line
-            explainer.fit(frame, None if model is not None else data.train.y, model=model)
+            explainer.fit(frame, y, model=model)
         for finding in explainer.findings_:
             Console().print(f"   {job.method}: {finding}", style="dim")
         found.append(_judged(explainer, data, evaluator, train, judged, frame, test, seed))
@@ -102,8 +103,8 @@ def _judged(
     evaluator: Evaluator,
     train: Trial,
     judged: Trial,
-    frame: Any,
-    test: Any,
+    frame: pd.DataFrame,
+    test: pd.DataFrame,
     seed: int,
 ) -> Scored:
     explainer.explain(test)  # what is done once is no row's time
@@ -131,14 +132,6 @@ def _judged(
         row |= {"TPR": 100 * float(tpr(explanation.mask, truth).mean()), "FDR": 100 * float(fdr(explanation.mask, truth).mean())}
         row |= {"CFSR": 100 * float(cfsr(explanation.mask, data.control_flow).mean())}
     return Scored(explanation, acc, eacc, row)
-
-
-def _target(data: Dataset, part: Part, model: Any) -> Target:
-    return from_labels(part.y) if model is None else from_model(model, data.frame(part))[0]
-
-
-def _trial(features: Columns, data: Dataset, part: Part, model: Any) -> Trial:
-    return Trial(features.encode(data.frame(part)), as_target(_target(data, part, model).values, real=False))
 
 
 def _cell(name: str, row: dict[str, Any]) -> str:

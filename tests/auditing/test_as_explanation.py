@@ -9,7 +9,7 @@ import torch
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from torch import nn
 
-from lexplain.auditing import adopt, audit
+from lexplain.auditing import as_explanation, audit
 from lexplain.core import Explanation
 
 with warnings.catch_warnings():
@@ -50,34 +50,34 @@ def kept(explanation):
 )
 @pytest.mark.parametrize("rows", [X, FRAME, X.tolist(), torch.tensor(X)], ids=["array", "frame", "lists", "tensor"])
 def test_scores_of_any_kind(given, rows):
-    e = adopt(given, rows, keep=2, method="mine", target=1)
+    e = as_explanation(given, rows, keep=2, method="mine", target=1)
     assert isinstance(e, Explanation)
     assert np.allclose(e.scores.numpy(), SCORES, atol=0.02)
     assert np.array_equal(kept(e), TWO)
-    assert e.feature_names == (tuple(FRAME.columns) if rows is FRAME else ("x1", "x2", "x3", "x4"))
-    assert (e.method, e.asked.tolist(), e.additive) == ("mine", [1] * ROWS, False)
+    assert e.names == (tuple(FRAME.columns) if rows is FRAME else ("x1", "x2", "x3", "x4"))
+    assert (e.method, e.target_index.tolist(), e.additive) == ("mine", [1] * ROWS, False)
     assert np.allclose(np.asarray(e.data), X)
     assert e.data is FRAME or rows is not FRAME
 
 
 def test_what_was_given_is_not_shared():
     own = SCORES.copy()
-    adopt(own, X, keep=2).scores.zero_()
+    as_explanation(own, X, keep=2).scores.zero_()
     assert np.array_equal(own, SCORES)
 
 
 @pytest.mark.parametrize(("keep", "size"), [(1, 1), (3, 3), (np.int64(2), 2), (0.5, 2), (0.3, 1), (0.01, 1), (0.99, 3)])
 def test_so_many_are_kept(keep, size):
-    e = adopt(SCORES, X, keep=keep)
+    e = as_explanation(SCORES, X, keep=keep)
     assert (e.mask.sum(1) == size).all()
     assert (e.scores.abs()[e.mask].reshape(ROWS, size).min(1).values >= e.scores.abs()[~e.mask].reshape(ROWS, -1).max(1).values).all()
 
 
 def test_of_equal_scores_the_first_are_kept():
     many = np.where(np.arange(100) % 3, 2.0, -3.0)[None]  # 34 of size 3, then the first of size 2
-    assert np.flatnonzero(kept(adopt(many, many, keep=40))).tolist() == sorted([*range(0, 100, 3), 1, 2, 4, 5, 7, 8])
-    assert kept(adopt(np.array([[200, 0, 250]], dtype=np.uint8), np.zeros((1, 3)), keep=1)).tolist() == [[False, False, True]]
-    assert kept(adopt(np.array([[-128, 3, 127]], dtype=np.int8), np.zeros((1, 3)), keep=1)).tolist() == [[True, False, False]]
+    assert np.flatnonzero(kept(as_explanation(many, many, keep=40))).tolist() == sorted([*range(0, 100, 3), 1, 2, 4, 5, 7, 8])
+    assert kept(as_explanation(np.array([[200, 0, 250]], dtype=np.uint8), np.zeros((1, 3)), keep=1)).tolist() == [[False, False, True]]
+    assert kept(as_explanation(np.array([[-128, 3, 127]], dtype=np.int8), np.zeros((1, 3)), keep=1)).tolist() == [[True, False, False]]
 
 
 @pytest.mark.parametrize(
@@ -86,38 +86,38 @@ def test_of_equal_scores_the_first_are_kept():
     ids=["truths", "ints", "lists", "tensor", "frame"],
 )
 def test_masks_are_themselves(given):
-    e = adopt(given, X)
+    e = as_explanation(given, X)
     assert np.array_equal(kept(e), TWO)
     assert e.mask.dtype == torch.bool
     assert np.array_equal(e.scores.numpy(), TWO)
-    assert kept(adopt(np.ones((ROWS, COUNT)), X)).all()  # of everything, too
-    assert not kept(adopt(np.zeros((ROWS, COUNT)), X)).any()
+    assert kept(as_explanation(np.ones((ROWS, COUNT)), X)).all()  # of everything, too
+    assert not kept(as_explanation(np.zeros((ROWS, COUNT)), X)).any()
 
 
 def test_sparse_scores_keep_what_is_not_zero():
     sparse = SCORES * TWO
-    assert np.array_equal(kept(adopt(sparse, X)), TWO)
-    assert kept(adopt(sparse, X, keep=1)).sum() == ROWS
+    assert np.array_equal(kept(as_explanation(sparse, X)), TWO)
+    assert kept(as_explanation(sparse, X, keep=1)).sum() == ROWS
     sparse[0] = SCORES[0]  # one row leaves nothing out
     with pytest.raises(ValueError, match=r"not which of them are kept; give keep=, how many to keep of each row \(1 to 3\)"):
-        adopt(sparse, X)
+        as_explanation(sparse, X)
 
 
 def test_a_frame_is_put_into_the_order_of_the_rows():
     labelled = pd.DataFrame(SCORES, columns=FRAME.columns, index=FRAME.index)
     turned = labelled.iloc[::-1, [2, 0, 3, 1]]
-    assert np.array_equal(adopt(turned, FRAME, keep=2).scores.numpy(), SCORES)
+    assert np.array_equal(as_explanation(turned, FRAME, keep=2).scores.numpy(), SCORES)
     shuffled = pd.DataFrame(X).sample(frac=1, random_state=0)  # its index is a numbering of other rows than those of plain scores
-    assert np.array_equal(adopt(pd.DataFrame(SCORES), shuffled, keep=2).scores.numpy(), SCORES)
-    assert adopt(labelled, X, keep=2).feature_names == tuple(FRAME.columns)  # names where X has none
+    assert np.array_equal(as_explanation(pd.DataFrame(SCORES), shuffled, keep=2).scores.numpy(), SCORES)
+    assert as_explanation(labelled, X, keep=2).names == tuple(FRAME.columns)  # names where X has none
 
 
 def test_scores_of_pixels_are_those_of_patches_of_one_pixel():
     images, scores = np.zeros((3, 2, 5)), GENERATOR.normal(size=(3, 2, 5))
-    e = adopt(torch.tensor(scores), images, keep=4)
+    e = as_explanation(torch.tensor(scores), images, keep=4)
     assert np.array_equal(e.scores.numpy(), scores.reshape(3, 10))
     assert (e.mask.sum(1) == 4).all()
-    assert e.feature_names[-1] == "r2 c5"
+    assert e.names[-1] == "r2 c5"
     assert e.features.count == 10
 
 
@@ -125,17 +125,17 @@ def test_scores_of_pixels_are_those_of_patches_of_one_pixel():
 def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
     scores = GENERATOR.normal(size=(2, 3, 6, 5))
     given = scores if layout == "NCHW" else np.moveaxis(scores, 1, -1)
-    each = adopt(given, np.zeros(given.shape), keep=4)
+    each = as_explanation(given, np.zeros(given.shape), keep=4)
     assert each.features.each_channel
     assert np.array_equal(each.scores.numpy(), scores.reshape(2, 90))
-    assert np.array_equal(each.features.laid_out(each.features.expand(each.scores)).numpy(), given)
-    together = adopt(scores[:, 0], np.zeros(given.shape), keep=4)
+    assert np.array_equal(each.features.on_inputs(each.scores).numpy(), given)
+    together = as_explanation(scores[:, 0], np.zeros(given.shape), keep=4)
     assert together.features.count == 30
     assert np.array_equal(together.scores.numpy(), scores[:, 0].reshape(2, 30))
     one = scores[:, :1] if layout == "NCHW" else np.moveaxis(scores[:, :1], 1, -1)
-    assert np.array_equal(adopt(one, np.zeros(given.shape), keep=4).scores, together.scores)
+    assert np.array_equal(as_explanation(one, np.zeros(given.shape), keep=4).scores, together.scores)
     with pytest.raises(ValueError, match="the scores have shape"):
-        adopt(scores[:, :2, :3], np.zeros(given.shape), keep=4)
+        as_explanation(scores[:, :2, :3], np.zeros(given.shape), keep=4)
 
 
 def test_attributions_of_images_in_colour_are_audited(monkeypatch):
@@ -151,9 +151,9 @@ def test_attributions_of_images_in_colour_are_audited(monkeypatch):
 
 def test_an_explanation_of_ours_is_returned_as_it_is():
     ours = Explanation(torch.tensor(SCORES), torch.tensor(TWO), tuple("abcd"))
-    assert adopt(ours, X, keep=1, method="other") is ours
+    assert as_explanation(ours, X, keep=1, method="other") is ours
     with pytest.raises(ValueError, match=r"6 explanation\(s\) were given for 5 rows of X"):
-        adopt(ours, X[:5])
+        as_explanation(ours, X[:5])
 
 
 # ---- the tools ----
@@ -166,38 +166,38 @@ CLASSES = MODEL.predict_proba(X).argmax(1)
 def test_shap_of_one_output():
     linear = LinearRegression().fit(BACKGROUND, BACKGROUND @ [1.0, 0.0, -2.0, 0.5])
     given = shap.LinearExplainer(linear, BACKGROUND)(FRAME)
-    e = adopt(given, X, keep=2)
+    e = as_explanation(given, X, keep=2)
     truth = linear.coef_ * (X - BACKGROUND.mean(0))
     assert np.allclose(e.scores.numpy(), truth)
-    assert e.feature_names == tuple(FRAME.columns)  # shap remembered them
-    assert (e.method, e.additive, e.asked) == ("shap", True, None)
+    assert e.names == tuple(FRAME.columns)  # shap remembered them
+    assert (e.method, e.additive, e.target_index) == ("shap", True, None)
     assert np.allclose((e.base + e.scores.sum(1)).numpy(), linear.predict(X))
     back = e.to_shap()
     assert np.array_equal(back.values, given.values)
     assert np.allclose(back.base_values, given.base_values)
     given.base_values = np.float64(0.25)  # one for all rows
-    assert adopt(given, X, keep=2).base.tolist() == [0.25] * ROWS
+    assert as_explanation(given, X, keep=2).base.tolist() == [0.25] * ROWS
 
 
 def test_shap_of_several_classes():
     given = shap.LinearExplainer(MODEL, BACKGROUND)(X)
     assert given.values.shape == (ROWS, COUNT, 3)
     with pytest.raises(ValueError, match=r"the scores of 3 classes \(\[0, 1, 2\]\), but one class a row .* give target="):
-        adopt(given, X, keep=2)
-    e = adopt(given, X, keep=2, target=CLASSES)
+        as_explanation(given, X, keep=2)
+    e = as_explanation(given, X, keep=2, target=CLASSES)
     assert np.array_equal(e.scores.numpy(), np.stack([given.values[i, :, c] for i, c in enumerate(CLASSES)]))
-    assert e.asked.tolist() == CLASSES.tolist()
+    assert e.target_index.tolist() == CLASSES.tolist()
     assert np.allclose((e.base + e.scores.sum(1)).numpy(), MODEL.decision_function(X).max(1))
-    one = adopt(given, X, keep=2, target=torch.tensor(2))
+    one = as_explanation(given, X, keep=2, target=torch.tensor(2))
     assert np.array_equal(one.scores.numpy(), given.values[:, :, 2])
     lists = [given.values[:, :, c] for c in range(3)]  # how shap gave them up to 0.44
-    assert torch.equal(adopt(lists, X, keep=2, target=CLASSES).scores, e.scores)
-    assert torch.equal(adopt([torch.tensor(each) for each in lists], FRAME, keep=2, target=CLASSES).scores, e.scores)
-    alone = adopt(lists[:1], X, keep=2)  # one class is no question
+    assert torch.equal(as_explanation(lists, X, keep=2, target=CLASSES).scores, e.scores)
+    assert torch.equal(as_explanation([torch.tensor(each) for each in lists], FRAME, keep=2, target=CLASSES).scores, e.scores)
+    alone = as_explanation(lists[:1], X, keep=2)  # one class is no question
     assert np.array_equal(alone.scores.numpy(), lists[0])
-    assert alone.asked is None
+    assert alone.target_index is None
     with pytest.raises(ValueError, match=r"target holds 3, which was not explained; the classes are \[0, 1, 2\]"):
-        adopt(given, X, keep=2, target=3)
+        as_explanation(given, X, keep=2, target=3)
 
 
 def test_captum():
@@ -205,11 +205,11 @@ def test_captum():
     rows = torch.tensor(X, dtype=torch.float32)
     given = IntegratedGradients(network).attribute((rows,), target=torch.tensor(CLASSES))
     assert isinstance(given, tuple)
-    e = adopt(given, X, keep=1, target=CLASSES, method="integrated gradients")
+    e = as_explanation(given, X, keep=1, target=CLASSES, method="integrated gradients")
     assert torch.equal(e.scores, given[0])
     assert torch.equal(e.mask, given[0].abs() == given[0].abs().max(1, keepdim=True).values)
     with pytest.raises(ValueError, match="a tuple of 2 tensors, one for each input of a model"):
-        adopt((rows, rows), X, keep=1)
+        as_explanation((rows, rows), X, keep=1)
 
 
 def limes(mode="classification", **more):
@@ -220,14 +220,14 @@ def limes(mode="classification", **more):
 
 def test_lime_of_the_predicted_class():
     given = limes(top_labels=1)
-    e = adopt(given, FRAME)
-    assert (e.method, e.asked.tolist()) == ("lime", CLASSES.tolist())
+    e = as_explanation(given, FRAME)
+    assert (e.method, e.target_index.tolist()) == ("lime", CLASSES.tolist())
     assert (e.mask.sum(1) == 2).all()
     for row, each in enumerate(given):
         for place, weight in each.as_map()[CLASSES[row]]:
             assert e.scores[row, place] == weight
             assert e.mask[row, place]
-    one = adopt(given[2], X[2:3])
+    one = as_explanation(given[2], X[2:3])
     assert torch.equal(one.scores, e.scores[2:3])
     assert e.as_list(0)[0][0] in FRAME.columns
 
@@ -235,19 +235,19 @@ def test_lime_of_the_predicted_class():
 def test_lime_of_several_classes():
     given = limes(labels=(0, 2))
     with pytest.raises(ValueError, match=r"the scores of 2 classes \(\[0, 2\]\).* give target="):
-        adopt(given, X)
-    e = adopt(given, X, target=[0, 2, 0, 2, 0, 2])
+        as_explanation(given, X)
+    e = as_explanation(given, X, target=[0, 2, 0, 2, 0, 2])
     assert dict(given[1].as_map()[2]) == {j: e.scores[1, j].item() for j in range(COUNT) if e.mask[1, j]}
-    assert e.asked.tolist() == [0, 2, 0, 2, 0, 2]
+    assert e.target_index.tolist() == [0, 2, 0, 2, 0, 2]
     with pytest.raises(ValueError, match=r"target holds 1, which was not explained; the classes are \[0, 2\]"):
-        adopt(given, X, target=1)
+        as_explanation(given, X, target=1)
 
 
 def test_lime_of_a_real_value():
-    e = adopt(limes("regression"), X)
+    e = as_explanation(limes("regression"), X)
     assert e.mask.tolist() == [[True, False, False, True]] * ROWS
     assert (e.scores[:, 0] > 0).all()  # of the value itself: LIME keeps the opposite signs, too
-    assert e.asked is None
+    assert e.target_index is None
 
 
 def test_what_was_adopted_can_be_audited(monkeypatch):
@@ -255,7 +255,9 @@ def test_what_was_adopted_can_be_audited(monkeypatch):
     monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
     rows = GENERATOR.normal(size=(60, COUNT)).astype(np.float32)
     scores = rows * MODEL.coef_[1]
-    card = audit(adopt(scores, rows, keep=2, method="x times w"), rows, model=MODEL, truth=np.abs(scores) == np.abs(scores).max(1)[:, None])
+    card = audit(
+        as_explanation(scores, rows, keep=2, method="x times w"), rows, model=MODEL, truth=np.abs(scores) == np.abs(scores).max(1)[:, None]
+    )
     assert card.method == "x times w"
     assert (card["TPR"].mean, card["FDR"].mean) == (1, 0.5)
 
@@ -284,17 +286,17 @@ def test_what_was_adopted_can_be_audited(monkeypatch):
 )
 def test_refuses(given, more, said):
     with pytest.raises(ValueError, match=said):
-        adopt(given, X, **more)
+        as_explanation(given, X, **more)
 
 
 def test_refuses_other_things():
     with pytest.raises(TypeError, match="the scores are of type <U1, but numbers are needed"):
-        adopt([["a"] * COUNT] * ROWS, X)
+        as_explanation([["a"] * COUNT] * ROWS, X)
     with pytest.raises(TypeError, match="the scores are of type object"):
-        adopt(None, X)
+        as_explanation(None, X)
     with pytest.raises(ValueError, match=r"both must be \(rows, features\)"):
-        adopt(SCORES[:, 0], X[:, 0], keep=2)
+        as_explanation(SCORES[:, 0], X[:, 0], keep=2)
     with pytest.raises(ValueError, match=r"1 explanation\(s\) were given for 6 rows of X; give one for each row"):
-        adopt(limes(top_labels=1)[0], X)
+        as_explanation(limes(top_labels=1)[0], X)
     with pytest.raises(ValueError, match=r"weighs feature 3, but X has shape \(6, 3\)"):
-        adopt(limes("regression"), X[:, :3])
+        as_explanation(limes("regression"), X[:, :3])

@@ -8,11 +8,12 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import judge
-from lexplain.auditing.audit import _truth_lines
-from lexplain.auditing.inputs import OneClass, other_rows, target_of
+from lexplain.auditing import MEASURES, Measure, find_measures, judge
+from lexplain.auditing.audit import _other_rows
+from lexplain.auditing.inputs import ClassSelection
 from lexplain.core import Explanation
 from lexplain.features import Patches
+from lexplain.predictors import Problem
 
 ROWS = 600
 GENERATOR = np.random.default_rng(0)
@@ -26,7 +27,7 @@ SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0,
 def _quick_judges(monkeypatch):
     monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 300)
     monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 200)
-    monkeypatch.setattr("lexplain.auditing.measures.DRAWS", 20)
+    monkeypatch.setattr("lexplain.auditing.measures.fidelity.DRAWS", 20)
 
 
 def explained(mask, **more):
@@ -52,7 +53,7 @@ def test_a_mask_that_shows_the_cause_is_honest():
     page = card.to_html()
     assert "Verdict: honest" in page
     assert json.loads(card.to_json())["verdict"] == "honest"
-    assert card.to_frame()["reads"].str.len().min() > 10
+    assert card.to_frame()["description"].str.len().min() > 10
 
 
 def test_rows_to_learn_from_may_be_given():
@@ -171,10 +172,9 @@ def test_real_values_are_judged_in_one_unit():
     values, others = X[:, 0].astype(float), 5 + 3 * X[:, 0].astype(float)  # other rows may lie elsewhere and be spread wider
     scaled = lx.audit(explained(SHOWS_THE_CAUSE), X, values, train=(X, 0.2 * values, explained(SHOWS_THE_CAUSE)), measures=[])
     assert scaled.verdict == "honest"
-    target = target_of(values, None, X, None)
-    trial, *_ = other_rows((X, others), None, lx.Columns().fit(X), target, None, OneClass(None, None))
+    rows = _other_rows((X, others), None, Problem.of(X, values), ClassSelection(None, None), 1000).rows
     units = (others - values.mean()) / values.std()
-    assert np.allclose(trial.target.loc, units, atol=1e-4)
+    assert np.allclose(rows.target.loc, units, atol=1e-4)
 
 
 def test_scores_against_a_class_count_as_much_as_those_for_it():
@@ -245,12 +245,34 @@ def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatc
 
 
 def test_the_truth_of_pixels_judges_patches():
-    images = np.zeros((2, 4, 4))
+    images = np.random.default_rng(0).random((40, 4, 4))
     features = Patches(2).fit(images)
-    mask = torch.tensor([[1, 0, 0, 0], [0, 0, 1, 1]]).bool()
-    explanation = Explanation(mask.float(), mask, features.names, images, "hold", features)
-    left = np.zeros((2, 4, 4), dtype=bool)
+    mask = torch.tensor([[1, 0, 0, 0], [0, 0, 1, 1]]).bool().repeat(20, 1)
+    explanation = Explanation(mask.float(), mask, features.names, images, "sufficient", features)
+    left = np.zeros((40, 4, 4), dtype=bool)
     left[:, :, :2] = True  # patches 0 and 2
-    found = {line.label: line.estimate.mean for line in _truth_lines(explanation, left, None)}
-    assert found["TPR"] == pytest.approx((1 / 2 + 1 / 2) / 2)
-    assert found["FDR"] == pytest.approx((0 + 1 / 2) / 2)
+    card = lx.audit(explanation, images, np.arange(40) % 2, truth=left, measures=[])
+    assert card["TPR"].mean == pytest.approx((1 / 2 + 1 / 2) / 2)
+    assert card["FDR"].mean == pytest.approx((0 + 1 / 2) / 2)
+
+
+def test_a_measure_is_known_by_its_key_its_label_and_its_family():
+    some = find_measures(["fidelity", "eACC", "mask_only_acc"], MEASURES)
+    assert [measure.key for measure in some] == ["fs_m", "fu_m", "fs_a", "fu_a", "eacc", "mask_only_acc"]
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=["e_log_likelihood"])
+    assert card["eACC"] == card["eacc"]
+    assert card["e-Log-likelihood"].mean < 0
+
+
+def test_a_measure_of_ones_own_is_taken():
+    def first(evidence):
+        return evidence.mask[:, 0].double()
+
+    mine = Measure("first", "First", first, higher_is_better=None, description="how often the first feature is kept", percent=True)
+    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=[mine])
+    assert card["First"].mean == 1
+
+
+def test_neither_labels_nor_a_model_is_refused():
+    with pytest.raises(ValueError, match="neither labels nor a model; pass y"):
+        lx.audit(explained(SHOWS_THE_CAUSE), X)

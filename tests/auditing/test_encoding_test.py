@@ -8,9 +8,9 @@ import torch
 from lexplain.auditing import encoding_values, judge
 from lexplain.core import Trial, as_target
 from lexplain.features import Columns
-from lexplain.predictors import Outputs, mlp
+from lexplain.predictors import mlp, outputs_of
 from lexplain.reproduce.planted import ENCODERS, HONEST
-from lexplain.training import Evaluator, Likeness, Told
+from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio
 
 COUNT, ROWS, STEEP = 4, 1500, 1.5
 GENERATOR = torch.Generator().manual_seed(0)
@@ -36,9 +36,7 @@ def trials(values, *, real=False):
 def evaluator_of(values, *, real=False, steps=300):
     train, _ = trials(values, real=real)
     torch.manual_seed(0)
-    one = Evaluator(
-        FEATURES, Outputs(1 if real else 2, real=real), network=mlp((COUNT,), 1 if real else 2, sees_mask=True, hidden=(64, 64))
-    )
+    one = Evaluator(FEATURES, outputs_of(1 if real else 2, real), network=mlp((COUNT,), 1 if real else 2, sees_mask=True, hidden=(64, 64)))
     return one.fit(train.take(slice(100, None)), train.take(slice(0, 100)), steps=steps)
 
 
@@ -124,7 +122,7 @@ def test_real_values_are_read_too():
 
 def test_a_reader_that_was_told_nothing_yet_says_what_the_untold_one_says(evaluator):
     mask = planted(HONEST["random subsets"])
-    assert torch.allclose(Told(evaluator, Likeness(evaluator))(X, mask).probs, evaluator(X, mask).probs, atol=1e-6)
+    assert torch.allclose(MaskAwareReader(evaluator, MaskDensityRatio(evaluator))(X, mask).probs, evaluator(X, mask).probs, atol=1e-6)
 
 
 def test_the_evaluator_is_left_as_it_was(evaluator, monkeypatch):

@@ -8,8 +8,9 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 import lexplain as lx
-from lexplain.auditing.inputs import OneClass, every_class, target_of
+from lexplain.auditing.inputs import ClassSelection, every_class
 from lexplain.core import Explanation
+from lexplain.predictors import targets_of
 
 ROWS, COUNT = 90, 4
 GENERATOR = np.random.default_rng(0)
@@ -32,7 +33,7 @@ def _quick_judges(monkeypatch):
 def scores_of(given, **more):
     """The scores that were audited, and the classes that they are of."""
     e = lx.audit(given, X, **{**QUICK, **more}).explanation
-    return e.scores.numpy(), e.asked.tolist()
+    return e.scores.numpy(), e.target_index.tolist()
 
 
 @pytest.mark.parametrize("given", [SCORES, list(np.moveaxis(SCORES, 2, 0)), torch.tensor(SCORES)], ids=["axis", "list", "tensor"])
@@ -73,9 +74,9 @@ def test_other_rows_and_an_explainer_choose_likewise():
         return SCORES[: len(rows)] if len(rows) <= ROWS else np.resize(SCORES, (len(rows), COUNT, 3))
 
     known = {"model": MODEL, "train": (X[half:], None, SCORES[half:]), "keep": 2, "explainer": explain, "measures": ["speed"]}
-    assert lx.audit(SCORES[:half], X[:half], **known).explanation.asked.tolist() == PREDICTED[:half].tolist()
+    assert lx.audit(SCORES[:half], X[:half], **known).explanation.target_index.tolist() == PREDICTED[:half].tolist()
     assert asked
-    one = OneClass(NAMES, 2, label="green")(SCORES[half:], X[half:])
+    one = ClassSelection(NAMES, 2, label="green")(SCORES[half:], X[half:])
     assert np.array_equal(one.scores.numpy(), SCORES[half:, :, 1])
     with pytest.raises(ValueError, match="one label a row of X does not tell theirs"):
         lx.audit(SCORES[:half], X[:half], target=NAMES[PREDICTED[:half]], **known)
@@ -101,7 +102,7 @@ def test_an_explanation_of_ours_knows_its_class():
     mask = torch.ones(ROWS, COUNT, dtype=torch.bool)
     plain = Explanation(mask.float(), mask, tuple("abcd"))
     assert scores_of(plain, y=Y, target="green")[1] == [1] * ROWS
-    told = Explanation(mask.float(), mask, tuple("abcd"), asked=torch.full((ROWS,), 2))
+    told = Explanation(mask.float(), mask, tuple("abcd"), target_index=torch.full((ROWS,), 2))
     assert scores_of(told, y=Y, target="red")[1] == [2] * ROWS
     with pytest.raises(ValueError, match="target says class 1 of row 0, but the explanation is of class 2; leave target out"):
         lx.audit(told, X, Y, target="green", measures=[])
@@ -117,7 +118,7 @@ def test_classes_are_those_of_either_part(lacking):
     labels, others = np.resize(here, ROWS), np.resize(there, ROWS)
     classes = every_class(None, labels, (X, others))
     assert classes.tolist() == ["blue", "green", "red"]
-    target = target_of(labels, None, X, classes)
+    target = targets_of(X, labels, None, classes=classes).explained
     assert target.classes.tolist() == ["blue", "green", "red"]
     assert np.array_equal(classes[target.values.argmax(1).numpy()], labels)
     card = lx.audit(np.eye(COUNT)[AT % COUNT], X, labels, train=(X, others), measures=[])

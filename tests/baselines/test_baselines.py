@@ -81,7 +81,7 @@ def test_an_explanation_is_whole(name):
     assert e.scores.dtype == torch.float32 and e.scores.isfinite().all()
     assert e.mask.dtype == torch.bool
     assert e.method == name
-    assert e.feature_names == ("x1", "x2", "x3", "x4")
+    assert e.names == ("x1", "x2", "x3", "x4")
     assert np.array_equal(e.data, X[:9])
     assert isinstance(e.features, Columns)
     assert (e.predict is not None) == (name == "senn")
@@ -105,19 +105,19 @@ def test_the_mask_holds_the_largest_absolute_scores(name):
 def test_the_class_explained_is_the_predicted_one(name):
     e = fitted(name).explain(X)
     if name == "senn":
-        assert torch.equal(e.asked, e.prediction.argmax(1))
+        assert torch.equal(e.target_index, e.prediction.argmax(1))
     elif name in GRADIENTS:
-        assert torch.equal(e.asked, network()(torch.tensor(X)).argmax(1))
+        assert torch.equal(e.target_index, network()(torch.tensor(X)).argmax(1))
     else:
-        assert torch.equal(e.asked, torch.as_tensor(forest().predict_proba(X).argmax(1)))
-    assert torch.equal(e.target, e.asked)
+        assert torch.equal(e.target_index, torch.as_tensor(forest().predict_proba(X).argmax(1)))
+    assert torch.equal(e.target, e.target_index)
 
 
 @every
 def test_another_class_can_be_asked_for(name):
     one, other = (2, 0) if name in GRADIENTS else ("c", "a")
     e, all_one = (fitted(name).explain(X[:9], target=asked) for asked in ([one] * 4 + [other] * 5, one))
-    assert e.asked.tolist() == [2] * 4 + [0] * 5
+    assert e.target_index.tolist() == [2] * 4 + [0] * 5
     assert torch.equal(e.scores[:4], all_one.scores[:4])
     if name not in ("random", "all", "cxplain"):
         assert not torch.allclose(e.scores[4:], all_one.scores[4:])
@@ -196,7 +196,7 @@ def test_rows_of_a_network_are_counted_and_bounded(name, monkeypatch):
 def test_frames_keep_their_names_and_rows(name):
     model = network() if name in GRADIENTS else RandomForestClassifier(5, max_depth=3, random_state=0).fit(FRAME, KIND)
     e = quick(name, keep=2).fit(FRAME, model=model).explain(FRAME[:4])
-    assert e.feature_names == tuple(FRAME.columns)
+    assert e.names == tuple(FRAME.columns)
     assert e.data is not None and list(e.to_frame().index) == list(FRAME.index[:4])
     assert torch.allclose(e.scores, fitted(name).explain(X[:4]).scores, atol=1e-5)
 
@@ -206,7 +206,7 @@ def test_groups_get_one_score(name):
     groups = Groups(groups={"body": [1, 2]})
     explainer = quick(name, features=groups).fit(X, model=model_for(name))
     e = explainer.explain(X[:6])
-    assert e.feature_names == ("body", "x1", "x4")
+    assert e.names == ("body", "x1", "x4")
     assert e.scores.shape == (6, 3)
     assert e.mask.sum(1).eq(3 if name == "all" else 2).all()
     if name in GRADIENTS | {"treeshap", "lime", "infidelity"}:  # raw scores of a group are added up
@@ -225,7 +225,7 @@ def test_real_values(name):
         model = lambda rows: np.asarray(rows) @ np.array([1.0, -2.0, 0.0, 0.5])  # noqa: E731
     e = quick(name).fit(X, model=model).explain(X[:5])
     assert e.classes is None
-    assert e.asked.tolist() == [0] * 5
+    assert e.target_index.tolist() == [0] * 5
     assert e.scores.isfinite().all()
     with pytest.raises(ValueError, match="a real-valued output has none"):
         quick(name).fit(X, model=model).explain(X[:5], target=1)
@@ -243,7 +243,7 @@ def town_and_age(rows):
 @pytest.mark.parametrize("name", sorted(set(BASELINES) - GRADIENTS - {"treeshap"}))
 def test_a_column_of_categories_is_one_feature(name):
     e = quick(name).fit(MIXED, model=town_and_age).explain(MIXED[:8])
-    assert e.feature_names == ("town", "age", "paid")
+    assert e.names == ("town", "age", "paid")
     assert e.scores.shape == (8, 3) and e.scores.isfinite().all()
     if name in ("ablation", "shap", "lime"):
         assert (e.scores[:, 2].abs() < 0.05).all()  # the model does not read it
@@ -323,7 +323,7 @@ def test_random_scores_are_uniform_and_of_the_seed():
     assert one.scores.mean() == pytest.approx(0.5, abs=0.02)
     assert one.scores.std() == pytest.approx(12**-0.5, abs=0.02)
     assert not torch.equal(one.scores, other.scores)
-    assert one.asked is None  # nobody predicted anything
+    assert one.target_index is None  # nobody predicted anything
     assert one.mask.float().mean(0).tolist() == pytest.approx([0.5] * 4, abs=0.05)
 
 

@@ -49,14 +49,14 @@ def test_it_learns_the_shares():
 
 def test_the_loss_is_that_of_resampled_rows():
     explainer = CXPlain(steps=1, members=2).fit(X, model=linear)
-    x, shares = explainer.features_.encode(X[:6]), explainer.shares_[:6]
+    x, shares = explainer.features_.encode(X[:6]).x, explainer.shares_[:6]
     counts = torch.tensor([[2.0, 0.0], [0.0, 1.0], [3.0, 1.0], [0.0, 4.0], [1.0, 0.0], [0.0, 0.0]])
     apart = 0.0
     for member in range(2):
         rows = torch.arange(6).repeat_interleave(counts[:, member].long())  # the six rows of the resample
         told = explainer.networks_[member](x[rows]).log_softmax(1)
         apart += torch.nn.functional.kl_div(told, shares[rows], reduction="batchmean") / 2
-    loss = explainer._loss(Trial(x, torch.distributions.Normal(torch.zeros(6), 1.0), context=torch.cat([shares, counts], 1)))
+    loss = explainer._loss(Trial(x, torch.distributions.Normal(torch.zeros(6), 1.0), goal=torch.cat([shares, counts], 1)))
     assert loss == pytest.approx(float(apart), rel=1e-4)
 
 
@@ -77,7 +77,7 @@ def test_intervals_hold_the_scores_and_widen_with_the_level():
     assert (low < high).all()
     less, more = explainer.interval(X[:30], level=0.5)
     assert (low < less).all() and (more < high).all()
-    told = torch.stack([network(explainer.features_.encode(X[:30])).softmax(1) for network in explainer.networks_])
+    told = torch.stack([network(explainer.features_.encode(X[:30]).x).softmax(1) for network in explainer.networks_])
     assert np.allclose(low, np.quantile(told, 0.025, axis=0), atol=1e-6)
 
 

@@ -48,17 +48,17 @@ def test_weights_times_distances_of_a_linear_model_have_no_loss():
     scale = explainer.target_.scale
     explainer.network_ = lambda x: (x - 1) * torch.tensor(WEIGHT * SCALE / scale).float()
     said = torch.tensor((linear(X[:20]) - explainer.target_.mean) / scale)[:, None].float()
-    x = explainer.features_.encode(X[:20])
-    assert explainer._loss(Trial(x, torch.distributions.Normal(said[:, 0], 1.0), context=said)) < 1e-9
+    x = explainer.features_.encode(X[:20]).x
+    assert explainer._loss(Trial(x, torch.distributions.Normal(said[:, 0], 1.0), goal=said)) < 1e-9
     assert torch.allclose(explainer.explain(X[:20]).scores, torch.tensor(WEIGHT * (X[:20] - MEAN - SCALE)).float(), atol=1e-4)
 
 
 def test_the_loss_is_least_at_the_shapley_values():
     """The mean over many draws of equation 6, with values that add up, is that of Shapley values or higher."""
     explainer = FastSHAP(imputer=Constant(0.0), network=nn.Linear(4, 8), steps=1, masks=2000).fit(X, model=curved)
-    x = explainer.features_.encode(X[:1])
+    x = explainer.features_.encode(X[:1]).x
     exact = exact_shapley(lambda masks: torch.tensor(curved(np.where(masks.numpy(), X[0], MEAN))), 4).float()  # (4, 2)
-    trial = Trial(x, torch.distributions.Categorical(torch.ones(1, 2)), context=torch.tensor(curved(X[:1])).float())
+    trial = Trial(x, torch.distributions.Categorical(torch.ones(1, 2)), goal=torch.tensor(curved(X[:1])).float())
 
     def loss_of(values):
         explainer.network_ = lambda x: values.reshape(1, -1)
@@ -78,7 +78,7 @@ def test_values_add_up_however_short_the_training(imputer):
     explainer = FastSHAP(imputer=imputer, steps=5).fit(X, model=curved)
     e = explainer.explain(X[:20], target=1)
     if imputer is None:
-        x, shown = explainer.features_.encode(X[:20]), torch.ones(20, 4)
+        x, shown = explainer.features_.encode(X[:20]).x, torch.ones(20, 4)
         gain = explainer.surrogate_.probabilities(x, shown)[:, 1] - explainer.surrogate_.probabilities(x, 0 * shown)[:, 1]
     else:
         nothing = curved(MEAN[None])[:, 1] if imputer is not Marginal else explainer.null_[1].numpy()
@@ -111,7 +111,7 @@ def test_every_subset_comes_with_its_complement():
     explainer = FastSHAP(imputer=Constant(0.0), steps=1, masks=3).fit(X, model=linear)
     seen = []
     explainer._value = lambda x, mask: seen.append(mask) or torch.zeros(len(x), 1)
-    explainer._loss(Trial(torch.zeros(5, 4), torch.distributions.Normal(torch.zeros(5), 1.0), context=torch.zeros(5, 1)))
+    explainer._loss(Trial(torch.zeros(5, 4), torch.distributions.Normal(torch.zeros(5), 1.0), goal=torch.zeros(5, 1)))
     shown = seen[0].reshape(2, 3, 5, 4)
     assert torch.equal(shown[0], ~shown[1])
     assert shown.any(3).all() and not shown.all(3).any()

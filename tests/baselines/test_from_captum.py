@@ -49,8 +49,8 @@ def test_a_group_falls_once():
 def test_saliency_is_the_slope_of_the_logit_in_standard_deviations_with_its_sign():
     e = Saliency().fit(X, model=Squares()).explain(X[:9])
     x = torch.tensor(X[:9])
-    assert torch.equal(e.asked, Squares()(x).argmax(1))
-    assert torch.allclose(e.scores, 2 * x * WEIGHT[e.asked] * SCALE, rtol=1e-4, atol=1e-3)
+    assert torch.equal(e.target_index, Squares()(x).argmax(1))
+    assert torch.allclose(e.scores, 2 * x * WEIGHT[e.target_index] * SCALE, rtol=1e-4, atol=1e-3)
     assert (e.scores < 0).any()
 
 

@@ -71,7 +71,7 @@ def test_deep_values_of_a_linear_network(outputs):
     network = nn.Linear(4, outputs)
     explainer = DeepSHAP(background=40).fit(X, model=network)
     e = explainer.explain(X[:5])
-    weight = network.weight.detach()[e.asked].double()
+    weight = network.weight.detach()[e.target_index].double()
     assert torch.allclose(e.scores.double(), (torch.tensor(X[:5]) - torch.tensor(X.mean(0))) * weight, atol=1e-4)
 
 
@@ -79,7 +79,7 @@ def test_deep_values_add_up_to_the_logit():
     network = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3))
     e = DeepSHAP(background=40).fit(X, model=network).explain(X[:5])
     logits = network(torch.tensor(X, dtype=torch.float32)).detach()
-    more = (logits - logits.mean(0))[torch.arange(5), e.asked]
+    more = (logits - logits.mean(0))[torch.arange(5), e.target_index]
     assert torch.allclose(e.scores.sum(1), more, atol=1e-2)
 
 
@@ -109,7 +109,7 @@ def path_value(tree, row):
 def test_tree_values_of_a_forest_are_exact(bound):
     forest = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, KIND)
     e = TreeSHAP().fit(X, model=forest.predict_proba if bound else forest).explain(X[:3])
-    for row, scores, asked in zip(X[:3], e.scores, e.asked, strict=True):
+    for row, scores, asked in zip(X[:3], e.scores, e.target_index, strict=True):
         exact = torch.stack([exact_shapley(path_value(tree.tree_, row), 4) for tree in forest.estimators_]).mean(0)
         assert torch.allclose(scores.double(), exact[:, asked], atol=1e-5)
 

@@ -25,7 +25,7 @@ def test_it_is_the_least_squares_of_the_definition():
     e = explainer.explain(X[:4])
     assert explainer.noisy_.std() == pytest.approx(0.3, rel=0.1)
     answers = curved((explainer.noisy_.numpy() * X.std(0)) + X.mean(0))
-    for row, (scores, asked) in enumerate(zip(e.scores, e.asked, strict=True)):
+    for row, (scores, asked) in enumerate(zip(e.scores, e.target_index, strict=True)):
         move = (X[row] - X.mean(0)) / X.std(0) - explainer.noisy_.numpy()  # (m, d)
         falls = curved(X[row : row + 1])[0, asked] - answers[:, asked]
         assert scores.tolist() == pytest.approx(np.linalg.lstsq(move, falls, rcond=None)[0].tolist(), abs=1e-4)

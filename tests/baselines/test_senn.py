@@ -37,12 +37,12 @@ def test_it_learns_labels_and_predicts_them():
     assert explainer.model_rows_ == 0
     assert torch.allclose(e.prediction.sum(1), torch.ones(300), atol=1e-5)
     assert (np.array(e.classes)[e.prediction.argmax(1)] == KIND).mean() > 0.95
-    assert torch.equal(e.asked, e.prediction.argmax(1))
+    assert torch.equal(e.target_index, e.prediction.argmax(1))
 
 
 def test_the_penalty_is_the_distance_of_the_weights_from_the_slopes():
     explainer = SENN(steps=5, smooth=3.0).fit(X, KIND)
-    x = explainer.features_.encode(X[:6])
+    x = explainer.features_.encode(X[:6]).x
     trial = Trial(x, as_target(torch.eye(2)[[0, 1, 1, 0, 1, 0]], False))
     apart = 0.0
     for row in x:
@@ -55,7 +55,7 @@ def test_the_penalty_is_the_distance_of_the_weights_from_the_slopes():
 def test_a_price_makes_weights_more_like_slopes():
     def gap(smooth):
         explainer = SENN(steps=200, smooth=smooth).fit(X, KIND)
-        trial = Trial(explainer.features_.encode(X), explainer_target(explainer))
+        trial = Trial(explainer.features_.encode(X).x, explainer_target(explainer))
         explainer.smooth = 1.0
         return float((explainer._loss(trial) - explainer._misfit(trial)).detach())
 

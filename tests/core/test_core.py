@@ -1,5 +1,6 @@
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -7,7 +8,7 @@ import pytest
 import torch
 from torch.distributions import Categorical, Normal, Poisson
 
-from lexplain.core import Dataset, Explanation, Part, Trial, as_target, reshape_batch, rows_of, seeded, target_values
+from lexplain.core import Dataset, Explanation, Part, Trial, as_target, joined, reshape_batch, rows_of, seeded, target_values
 
 SCORES = torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.3, 0.2], [0.0, 0.7, 0.8]])
 MASK = torch.tensor([[False, True, True], [True, True, False], [False, False, True]])
@@ -57,6 +58,9 @@ def whole():
         as_target(PROBABILITIES, real=False),
         valid=MASK[:, :2],
         context=PROBABILITIES,
+        chosen=~MASK[:, :2],
+        irrelevant=MASK[:, 1:],
+        goal=SCORES,
         progress=0.4,
         p="masks",
         mask=torch.ones(1),
@@ -73,6 +77,9 @@ def test_some_rows_of_a_trial():
     assert torch.allclose(some.target.probs, PROBABILITIES[rows])
     assert torch.equal(some.valid, MASK[rows, :2])
     assert torch.equal(some.context, PROBABILITIES[rows])
+    assert torch.equal(some.chosen, ~MASK[rows, :2])
+    assert torch.equal(some.irrelevant, MASK[rows, 1:])
+    assert torch.equal(some.goal, SCORES[rows])
     assert some.progress == 0.4
     assert some.p is None  # what has become of the rows is forgotten
     assert some.mask is None
@@ -84,10 +91,24 @@ def test_some_rows_of_a_trial():
 @pytest.mark.parametrize("real", [False, True])
 def test_a_trial_moves_whole(real):
     target = as_target(torch.zeros(3), real=True) if real else as_target(PROBABILITIES, real=False)
-    moved = Trial(torch.zeros(3, 2), target, valid=MASK, context=PROBABILITIES).to("meta")
-    for part in (moved.x, moved.valid, moved.context, target_values(moved.target)):
+    moved = Trial(torch.zeros(3, 2), target, valid=MASK, context=PROBABILITIES, chosen=MASK, irrelevant=MASK, goal=SCORES).to("meta")
+    for part in (moved.x, moved.valid, moved.context, moved.chosen, moved.irrelevant, moved.goal, target_values(moved.target)):
         assert part.device.type == "meta"
     assert isinstance(moved.target, type(target))
+
+
+@pytest.mark.parametrize("real", [False, True])
+def test_two_trials_are_joined(real):
+    target = as_target(torch.arange(3.0), real=True) if real else as_target(PROBABILITIES, real=False)
+    full = replace(whole(), target=target)
+    both = joined(full, full.take(torch.tensor([1])))
+    assert both.x.tolist() == [[0, 1], [2, 3], [4, 5], [2, 3]]
+    assert isinstance(both.target, type(target))
+    assert torch.allclose(target_values(both.target), target_values(target)[[0, 1, 2, 1]])
+    for name in ("valid", "context", "chosen", "irrelevant", "goal"):
+        assert torch.equal(getattr(both, name), getattr(full, name)[[0, 1, 2, 1]])
+        assert getattr(joined(full, replace(full, **{name: None})), name) is None
+    assert (both.p, both.mask, both.predicted) == (None, None, None)
 
 
 # ---- seeds ----
@@ -165,14 +186,14 @@ def test_refuses_parts_that_do_not_fit(scores, mask, names):
 def test_some_rows_of_an_explanation(rows, expected, framed):
     data = np.arange(9).reshape(3, 3)
     data = pd.DataFrame(data, index=["a", "b", "c"]) if framed else data
-    some = explanation(data=data, asked=torch.tensor([1, 0, 1]), predict=lambda: PROBABILITIES, method="l2x")[rows]
+    some = explanation(data=data, target_index=torch.tensor([1, 0, 1]), predict=lambda: PROBABILITIES, method="l2x")[rows]
     assert len(some) == len(expected)
     assert torch.equal(some.scores, SCORES[expected])
     assert torch.equal(some.mask, MASK[expected])
     assert np.asarray(some.data).tolist() == [[3 * i, 3 * i + 1, 3 * i + 2] for i in expected]
-    assert some.asked.tolist() == [[1, 0, 1][i] for i in expected]
+    assert some.target_index.tolist() == [[1, 0, 1][i] for i in expected]
     assert torch.equal(some.prediction, PROBABILITIES[expected])
-    assert (some.method, some.feature_names) == ("l2x", NAMES)
+    assert (some.method, some.names) == ("l2x", NAMES)
     assert explanation()[rows].data is None
 
 
@@ -192,7 +213,7 @@ def test_the_prediction_is_computed_when_read_and_once():
 
 
 def test_the_target_is_the_class_asked_for_else_the_predicted_one():
-    assert explanation(asked=torch.tensor([0, 0, 1]), predict=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
+    assert explanation(target_index=torch.tensor([0, 0, 1]), predict=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
     assert explanation(predict=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
     assert explanation(predict=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
     with pytest.raises(AttributeError, match="came without a predictor"):
@@ -215,18 +236,20 @@ def test_a_list_of_what_is_kept_the_most_important_first():
     assert [name for name, _ in explanation().as_list(1)] == ["age", "income"]  # a tie stays in order
 
 
-@pytest.mark.parametrize("more", [{}, {"asked": torch.tensor([1, 0, 1]), "classes": ("no", "yes"), "method": "lex"}], ids=["bare", "full"])
+@pytest.mark.parametrize(
+    "more", [{}, {"target_index": torch.tensor([1, 0, 1]), "classes": ("no", "yes"), "method": "lex"}], ids=["bare", "full"]
+)
 def test_json_brings_it_back(more):
     text = explanation(**more).to_json()
     back = Explanation.from_json(text)
     assert torch.equal(back.scores, SCORES)
     assert torch.equal(back.mask, MASK)
     assert back.mask.dtype == torch.bool
-    assert back.feature_names == NAMES
+    assert back.names == NAMES
     assert back.method == more.get("method", "")
     assert back.classes == more.get("classes")
-    assert (back.asked is None) == ("asked" not in more)
-    assert back.asked is None or back.asked.tolist() == [1, 0, 1]
+    assert (back.target_index is None) == ("target_index" not in more)
+    assert back.target_index is None or back.target_index.tolist() == [1, 0, 1]
     assert back.to_json() == text
 
 
@@ -244,7 +267,9 @@ def test_json_of_no_rows():
     assert Explanation.from_json(empty.to_json()).scores.shape == (0, 3)
 
 
-@pytest.mark.parametrize("text", ["{", "[1, 2]", '{"format": "another/1"}', '{"format": "lexplain.explanation/1"}'])
+@pytest.mark.parametrize(
+    "text", ["{", "[1, 2]", '{"format": "another/1"}', '{"format": "lexplain.explanation/1"}', '{"format": "lexplain.explanation/2"}']
+)
 def test_refuses_text_that_is_no_explanation(text):
     with pytest.raises(ValueError, match=r"Explanation\.to_json"):
         Explanation.from_json(text)
@@ -253,6 +278,61 @@ def test_refuses_text_that_is_no_explanation(text):
 def test_it_cannot_be_changed():
     with pytest.raises(AttributeError):
         explanation().method = "other"
+
+
+# ---- rows of different lengths ----
+
+WORDS = (("a", "fine", "film"), ("dull",), ("too", "long"))
+THERE = torch.tensor([[True, True, True], [True, False, False], [True, True, False]])
+
+
+def of_texts(**more):
+    return Explanation(SCORES, MASK & THERE, WORDS, valid=THERE, **more)
+
+
+def test_each_row_may_have_names_of_its_own():
+    e = of_texts()
+    assert e.names_differ
+    assert not explanation().names_differ
+    assert e.row_names(1) == ("dull", "", "")
+    assert explanation().row_names(1) == NAMES
+    assert e.place_names == ("1", "2", "3")
+    assert explanation().place_names == NAMES
+    assert e.counts.tolist() == [3, 1, 2]
+    assert explanation().counts.tolist() == [3, 3, 3]
+    assert [name for name, _ in e.as_list(0)] == ["fine", "film"]
+    assert [name for name, _ in e.as_list(2, kept_only=False)] == ["long", "too"]  # padding is no feature, however high its score
+    assert e.to_frame()["name"].to_numpy().tolist() == [["a", "fine", "film"], ["dull", "", ""], ["too", "long", ""]]
+    some = e[[2, 1]]
+    assert some.names == (WORDS[2], WORDS[1])
+    assert torch.equal(some.valid, THERE[[2, 1]])
+
+
+def test_json_brings_rows_of_different_lengths_back():
+    back = Explanation.from_json(of_texts().to_json())
+    assert back.names == WORDS
+    assert torch.equal(back.valid, THERE)
+    assert back.valid.dtype == torch.bool
+    empty = Explanation.from_json(of_texts()[[]].to_json())
+    assert (len(empty), empty.scores.shape, empty.names) == (0, (0, 3), ("1", "2", "3"))
+
+
+def test_padding_cannot_be_kept():
+    with pytest.raises(ValueError, match="the mask keeps padding"):
+        Explanation(SCORES, torch.ones(3, 3).bool(), WORDS, valid=THERE)
+    for names in (WORDS[:2], (("one", "name", "too", "many"), *WORDS[1:])):
+        with pytest.raises(ValueError, match="do not fit"):
+            Explanation(SCORES, MASK & THERE, names, valid=THERE)
+    with pytest.raises(ValueError, match="do not fit"):
+        Explanation(SCORES, MASK & THERE, WORDS, valid=THERE[:, :2])
+
+
+def test_cells_are_what_a_row_holds():
+    e = explanation(data=pd.DataFrame({"age": [1, 2, 3], "income": [0.5, 1.5, 2.5], "place": ["a", "b", "c"]}))
+    assert e.cells(1) == [2, 1.5, "b"]
+    assert e[[2]].cells(0) == [3, 2.5, "c"]
+    assert explanation().cells(0) == [None, None, None]
+    assert of_texts(data=["a fine film", "dull", "too long"]).cells(0) == [None, None, None]
 
 
 # ---- Dataset ----

@@ -95,7 +95,7 @@ def test_csv_as_spreadsheets_write_it(csv):
         ("a,y\n", "holds no rows"),
         ("a,a,y\n1,2,3\n", r"more than one column named \['a'\]"),
         (",a,y\n0,1,2\n", "column 1 has no name"),
-        ("a,b\n1,2\n", r"which column is the target\? Name one of its columns with --label: \['a', 'b'\]"),
+        ("a,b\n1,2\n", r"which column is the target\? Pass one of its columns as label: \['a', 'b'\]"),
         ("a;y\n1;2\n", "not separated by commas"),
         ("a,city,y\n1,2,0\n2,Rome,1\n", r"'city' holds text \('Rome' in row 1\) among numbers \('2' in row 0\); make it all"),
         ("a,y\n1,2,3\n4,5,6\n", "is no table"),
@@ -144,7 +144,7 @@ def test_what_a_fit_knows_as_text_stays_text(csv):
     rows = find_rows(str(csv("code,size,a\n7,2,1\n")), "test", known=known)
     assert rows.names == ("a", "code", "size")
     assert rows.x.iloc[0].tolist() == [1, "7", 2]
-    assert known.encode(rows.x).shape == (1, 5)
+    assert known.encode(rows.x).x.shape == (1, 5)
 
 
 def test_missing_file_and_unknown_ending(tmp_path, csv):

@@ -2,8 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.metrics import roc_auc_score
 
 from lexplain.data.synthetic import L2X, SWITCHING, TARGETS, VALUES_NOISE, Formula, Synthetic

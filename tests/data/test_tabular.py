@@ -34,7 +34,7 @@ def test_table_keeps_its_promises(name, made_tables):
     fitted = Columns().fit(data.train.x)
     assert fitted.count == x.shape[1]
     for part in (data.validation, data.test):  # every category of theirs is in the training rows
-        pd.testing.assert_frame_equal(fitted.decode(fitted.encode(part.x)), part.x.reset_index(drop=True), rtol=1e-3, atol=1e-3)
+        pd.testing.assert_frame_equal(fitted.decode(fitted.encode(part.x).x), part.x.reset_index(drop=True), rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.parametrize("name", NAMES)

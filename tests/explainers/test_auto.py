@@ -13,19 +13,19 @@ from sklearn.exceptions import NotFittedError
 from lexplain.core import Trial, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
-from lexplain.explainers.evidence import findings
+from lexplain.explainers.findings import findings
 from lexplain.explainers.path import choose, judged_by, path_judge, walk
 from lexplain.explainers.search import _paid, search
 from lexplain.features import Columns
-from lexplain.methods import Rounds, gains, realx
-from lexplain.predictors import Frozen, Outputs
+from lexplain.methods import Parts, Rounds, gains, realx
+from lexplain.predictors import Classes, Frozen
 from lexplain.selectors import Selector
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(600, 4))
 Y = (X[:, 0] + 0.5 * X[:, 1] > 0).astype(int)
 FEATURES = Columns().fit(X)
-OUTPUTS = Outputs(2)
+OUTPUTS = Classes(2)
 
 
 @pytest.fixture(scope="module")
@@ -54,13 +54,13 @@ class Says(torch.nn.Module):
 
 def known(*log_gains):
     """A method whose predictor and gains are known."""
-    method = gains(FEATURES, OUTPUTS, predictor=Frozen(TwoColumns(), OUTPUTS, to_raw=lambda x: x))
+    method = gains(FEATURES, OUTPUTS, Parts(predictor=Frozen(TwoColumns(), OUTPUTS, to_raw=lambda x: x)))
     method.selector = Selector(Says(*log_gains), method.selector.family)
     return method.eval().requires_grad_(False)
 
 
 def rows(count=200):
-    x = FEATURES.encode(X[:count])
+    x = FEATURES.encode(X[:count]).x
     return Trial(x, as_target(torch.eye(2)[torch.as_tensor(Y[:count])], real=False))
 
 
@@ -81,6 +81,13 @@ def test_the_path_goes_from_everything_to_nothing():
     assert (path["cost"] <= path["cost_high"] + 1e-12).all()
 
 
+@pytest.fixture
+def usual_draws(monkeypatch):
+    """As many imputations of a path's costs as outside of the tests."""
+    monkeypatch.setattr("lexplain.explainers.path.DRAWS", 8)
+
+
+@pytest.mark.usefixtures("usual_draws")
 def test_the_cost_is_that_of_drawing_anew_what_is_hidden():
     trial = rows(400)
     path = walk(known(0.3, 0.03, 0.003, 0.0003), trial, None, max_rows=10_000)
@@ -95,6 +102,7 @@ def test_the_cost_is_that_of_drawing_anew_what_is_hidden():
     assert path.groupby("kept")["cost"].first()[1.0] == pytest.approx(float(torch.stack(costs).mean()), rel=0.15)
 
 
+@pytest.mark.usefixtures("usual_draws")
 def test_the_work_may_be_split():
     torch.manual_seed(0)
     whole = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=1_000_000)
@@ -122,7 +130,7 @@ class Echo:
     def __init__(self, name):
         self.name = name
 
-    def probabilities(self, x, mask):
+    def probabilities(self, x, mask, valid=None):
         return torch.stack([x[:, 0], torch.full((len(x),), float(self.name))], 1)
 
 
@@ -138,6 +146,7 @@ def test_every_row_is_asked_of_the_judge_that_did_not_learn_from_it():
 @pytest.mark.parametrize(("few", "decides", "count"), [(1000, True, 600), (50, True, 100), (1000, False, 100)])
 def test_few_rows_are_all_judged_where_the_judge_decides(monkeypatch, few, decides, count):
     monkeypatch.setattr("lexplain.explainers.path.FEW_TO_JUDGE", few)
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 60)
     trial = rows()
     every = trial.take(torch.arange(600) % len(trial))
     train, validation = every.take(slice(0, 500)), every.take(slice(500, None))
@@ -172,7 +181,8 @@ def test_the_tolerance_is_heeded(fitted):
 
 
 def test_points_of_accuracy_may_be_the_tolerance(monkeypatch):
-    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 500)
+    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 300)
+    monkeypatch.setattr("lexplain.explainers.path.POINTS", 41)
     explainer = Explainer(epochs=80, batch_size=100, tolerance_points=5).fit(X, Y)
     chosen = explainer.path_.query("chosen").iloc[0]
     assert chosen["eacc"] >= chosen["eacc_of_all"] - 0.05
@@ -182,14 +192,15 @@ def test_points_of_accuracy_may_be_the_tolerance(monkeypatch):
 
 
 def test_more_rounds_are_kept_while_they_save_features(monkeypatch):
+    monkeypatch.setattr("lexplain.explainers.path.POINTS", 21)
     plain = Explainer(epochs=6, batch_size=100).fit(X, Y)
     kept, states = iter([3.0, 2.0, 2.5]), []
 
     def chosen(path, method, trial, **tolerance):
         states.append({name: value.clone() for name, value in method.state_dict().items()})
-        return path.assign(chosen=np.arange(len(path)) == 40, kept=next(kept))
+        return path.assign(chosen=np.arange(len(path)) == 10, kept=next(kept))
 
-    monkeypatch.setattr("lexplain.explainers.explainer.choose", chosen)
+    monkeypatch.setattr("lexplain.explainers.path.choose", chosen)
     explainer = Explainer(epochs=6, batch_size=100, tolerance_points=5).fit(X, Y)
     assert len(states) == 3  # the first walk, a round that saved a feature, and one that did not
     assert explainer.path_["kept"].iloc[0] == 2.0
@@ -254,11 +265,11 @@ def test_a_method_of_rounds_built_from_parts_may_choose_too():
 
 
 def test_judging_rows_are_apart(fitted):
-    evidence = fitted.evidence_
-    parts = [evidence.train.x, evidence.validation.x, evidence.unseen.x]
+    splits = fitted.splits_
+    parts = [splits.train.x, splits.validation.x, splits.unseen.x]
     assert sum(len(part) for part in parts) == len(X)
     assert len(torch.unique(torch.cat(parts), dim=0)) == len(X)
-    assert len(evidence.unseen) >= 5
+    assert len(splits.unseen) >= 5
 
 
 # ---- what went wrong is said ----
@@ -285,7 +296,7 @@ def test_a_predictor_that_knows_nothing_is_said():
         def forward(self, x):
             return 0 * x[:, :2] + 0.3
 
-    method = gains(FEATURES, OUTPUTS, predictor=Frozen(Nothing(), OUTPUTS, to_raw=lambda x: x)).eval()
+    method = gains(FEATURES, OUTPUTS, Parts(predictor=Frozen(Nothing(), OUTPUTS, to_raw=lambda x: x))).eval()
     assert "the predictor knows almost nothing about the target (0.0000 nats" in findings(method, rows(), "self", max_rows=64)[-1]
     assert not any("knows almost nothing" in said for said in findings(known(0.3, 0.3, 1e-4, 1e-4), rows(), "self", max_rows=64))
 
@@ -361,9 +372,10 @@ def test_a_search_is_as_good_as_trying_every_mask():
 
 def test_a_fitted_explainer_carries_its_card(fitted, monkeypatch):
     monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 100)
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 100)
     card = fitted.card_
     assert card is fitted.card_
-    assert card.rows == len(fitted.evidence_.unseen)
+    assert card.rows == len(fitted.splits_.unseen)
     assert card.verdict in ("honest", "encodes", "cannot tell")
     assert card["Fidelity"].mean > 0.7
     assert card["Amortisation gap"].low >= 0

@@ -12,7 +12,7 @@ from torch import nn
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.methods import METHODS, realx
-from lexplain.predictors import Outputs
+from lexplain.predictors import Classes
 from lexplain.selectors import MLP
 
 GENERATOR = np.random.default_rng(0)
@@ -40,7 +40,7 @@ def no_training(monkeypatch, request):
         pytest.fail("the training was started")
 
     if "fitted" not in request.fixturenames:
-        monkeypatch.setattr("lexplain.explainers.explainer.fit", fail)
+        monkeypatch.setattr("lexplain.explainers.fitting.fit", fail)
 
 
 @pytest.fixture(scope="module")
@@ -242,21 +242,21 @@ def test_a_device_that_is_not_there(kind, monkeypatch):
 
 @pytest.mark.parametrize("part", ["keep", "penalty", "features", "selector", "predictor", "imputer"])
 def test_parts_beside_a_method_that_has_them(part):
-    given = realx(Columns().fit(X), Outputs(2))
+    given = realx(Columns().fit(X), Classes(2))
     with refused(ValueError, "Method built from parts", f"['{part}']", "put these into the Method"):
         Explainer(given, **{part: 1}).fit(X, Y)
 
 
 def test_a_method_made_for_another_target():
     with refused(ValueError, "the predictor says 3 classes", "the target is 2 classes"):
-        Explainer(realx(Columns().fit(X), Outputs(3))).fit(X, Y)
+        Explainer(realx(Columns().fit(X), Classes(3))).fit(X, Y)
     with refused(ValueError, "the predictor says 2 classes", "the target is one real value"):
-        Explainer(realx(Columns().fit(X), Outputs(2))).fit(X, X[:, 0] + 0.5)
+        Explainer(realx(Columns().fit(X), Classes(2))).fit(X, X[:, 0] + 0.5)
 
 
 def test_a_method_made_for_other_columns():
     with refused(ValueError, "X has 4 features", "expecting 3"):
-        Explainer(realx(Columns().fit(X[:, :3]), Outputs(2))).fit(X, Y)
+        Explainer(realx(Columns().fit(X[:, :3]), Classes(2))).fit(X, Y)
 
 
 def test_a_selector_of_another_width():

@@ -8,7 +8,7 @@ from lexplain.baselines import BASELINES
 from lexplain.explainers import to_quantus
 from lexplain.features import Patches
 from lexplain.methods import METHODS
-from lexplain.predictors import Outputs, cnn
+from lexplain.predictors import Classes, cnn
 from lexplain.selectors import UNet
 
 RNG = np.random.default_rng(0)
@@ -28,7 +28,7 @@ def fitted(method="default", **settings):
     return Explainer(method, **SHORT, **settings).fit(X, None if model else Y, **model)
 
 
-@pytest.mark.filterwarnings("ignore::lexplain.explainers.evidence.FitWarning")
+@pytest.mark.filterwarnings("ignore::lexplain.explainers.findings.FitWarning")
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_explains_images(method, tmp_path):
     explainer = fitted(method, features=Patches(2))
@@ -36,9 +36,10 @@ def test_every_method_explains_images(method, tmp_path):
     assert explanation.mask.shape == explanation.scores.shape == (5, 24)
     assert explanation.prediction.shape == (5, 2)
     explainer.save(tmp_path / "model.lex")
-    back = Explainer.load(tmp_path / "model.lex", model=explainer.ask_.function if explainer.ask_ else None)
+    back = Explainer.load(tmp_path / "model.lex", model=explainer.model_function_.function if explainer.model_function_ else None)
     assert torch.equal(back.explain(X[:5]).scores, explanation.scores)
-    assert back.features == Patches((2, 2), "NCHW")
+    assert (back.features.size, back.features.layout) == ((2, 2), "NCHW")
+    assert back.features.fit(X) == explainer.features_
     assert torch.allclose(back.explain(X[:5]).prediction, explanation.prediction, atol=1e-6)
 
 
@@ -71,7 +72,7 @@ def test_a_model_is_asked_in_the_units_that_it_eats():
 
 def test_networks_suit_images_unless_given():
     explainer = fitted()
-    assert explainer.method_.name == "hold"
+    assert explainer.method_.name == "sufficient"
     assert isinstance(explainer.method_.selector.network, UNet)
     assert any(isinstance(layer, nn.Conv2d) for layer in explainer.method_.predictor.modules())
     assert explainer.features_.count == 96  # single pixels
@@ -105,12 +106,12 @@ def test_a_network_of_images_is_explained(regime):
             return torch.stack([x[:, 2, 2, 0], x[:, 2, 7, 0]], 1) * self.scale / 255
 
     rows = np.moveaxis((X * 255).astype(np.uint8), 1, -1)
-    explainer = Explainer("hold", regime=regime, features=Patches(2), **SHORT).fit(rows, model=LastAxis())
+    explainer = Explainer("sufficient", regime=regime, features=Patches(2), **SHORT).fit(rows, model=LastAxis())
     assert explainer.explain(rows[:4]).prediction.shape == (4, 2)
 
 
 def test_the_deciding_pixels_are_found():
-    explainer = Explainer("hold", keep=4, epochs=40, batch_size=60).fit(X, Y)
+    explainer = Explainer("sufficient", keep=4, epochs=40, batch_size=60).fit(X, Y)
     assert explainer.score(X, Y) == 1
     assert explainer.explain(X).mask[:, [2 * 12 + 2, 2 * 12 + 7]].any(1).double().mean() > 0.95
 
@@ -121,7 +122,7 @@ def test_a_price_of_ragged_masks_makes_them_connected():
         return float((mask.diff(dim=1).abs().sum((1, 2)) + mask.diff(dim=2).abs().sum((1, 2))).mean())
 
     settings = {"keep": 24, "epochs": 15, "batch_size": 60}
-    ragged, connected = (Explainer("hold", continuity=price, **settings).fit(X, Y) for price in (None, 0.3))
+    ragged, connected = (Explainer("sufficient", continuity=price, **settings).fit(X, Y) for price in (None, 0.3))
     assert breaks(connected) < 0.6 * breaks(ragged)
 
 
@@ -129,8 +130,8 @@ def test_continuity_is_refused_where_it_would_be_ignored():
     with pytest.raises(ValueError, match="regresses gains"):
         fitted("gains", continuity=0.1)
     with pytest.raises(ValueError, match="continuity"):
-        fitted("hold", continuity=-1.0)
-    built = METHODS["hold"](Patches(2).fit(X), Outputs(2))
+        fitted("sufficient", continuity=-1.0)
+    built = METHODS["sufficient"](Patches(2).fit(X), Classes(2))
     with pytest.raises(ValueError, match=r"given together with \['continuity'\]"):
         Explainer(built, continuity=0.1, **SHORT).fit(X, Y)
 
@@ -149,8 +150,8 @@ def test_every_baseline_explains_images_or_says_that_it_cannot(name):
     baseline = BASELINES[name](features=Patches(4), keep=2, **short.get(name, {}))
     network = nn.Sequential(nn.Flatten(), nn.Linear(96, 2))
     given = {"model": network} if {"model", "network"} & set(baseline.needs) else {}
-    if baseline.tables_only:
-        with pytest.raises(ValueError, match=f"{name} explains tables, not images"):
+    if baseline.kinds == ("columns",):
+        with pytest.raises(ValueError, match=f"{name} explains features of kind columns, not patches"):
             baseline.fit(X[:40], Y[:40], **given)
         return
     made = baseline.fit(X[:40], Y[:40] if "y" in baseline.needs else None, **given)
@@ -158,7 +159,7 @@ def test_every_baseline_explains_images_or_says_that_it_cannot(name):
 
 
 def test_at_last_the_predictor_learns_to_read_what_the_finished_selector_keeps():
-    explainer = Explainer("hold", keep=4, epochs=5, batch_size=60).fit(X, Y)
+    explainer = Explainer("sufficient", keep=4, epochs=5, batch_size=60).fit(X, Y)
     assert explainer.history_["phase"].tolist() == ["selector"] * 4 + ["polish"]
     phases = explainer.method_.phases()
     assert [step.module for step in phases[-1].steps] == [explainer.method_.predictor]

@@ -18,14 +18,14 @@ def quick(method="l2x", **settings):
 
 
 def test_options_reach_the_method():
-    fitted = quick("hold", options={"own_share": 0.0, "spread": 7.0, "last": 0.5}).fit(PICTURES, LABELS)
-    assert fitted.method_.own_share == 0.0
+    fitted = quick("sufficient", options={"own_share": 0.0, "spread": 7.0, "last": 0.5}).fit(PICTURES, LABELS)
+    assert fitted.method_.plan.schedule.own_share == 0.0
     assert fitted.method_.selector.spread == 7.0
-    assert fitted.method_.predictor_last == 0.5
+    assert fitted.method_.plan.schedule.last == 0.5
 
 
 def test_the_default_method_has_them_too():
-    assert Explainer(options={"own_share": 0.25}, keep=3, epochs=1).fit(PICTURES, LABELS).method_.own_share == 0.25
+    assert Explainer(options={"own_share": 0.25}, keep=3, epochs=1).fit(PICTURES, LABELS).method_.plan.schedule.own_share == 0.25
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_options_beside_a_method_built_from_parts_are_refused():
 )
 def test_values_that_make_no_sense_are_refused(options):
     with pytest.raises(ValueError, match=f"{next(iter(options))}="):
-        quick("hold", options=options).fit(PICTURES, LABELS)
+        quick("sufficient", options=options).fit(PICTURES, LABELS)
 
 
 @pytest.mark.parametrize("method", ["l2x", "realx", "basex", "lex", "vibi"])
@@ -69,17 +69,17 @@ def test_an_estimator_is_an_object():
 
 def test_options_that_would_be_ignored_are_refused():
     with pytest.raises(ValueError, match="options own_share, last say how a predictor learns beside the selector"):
-        quick("hold", regime="fixed", options={"own_share": 0.0, "last": 0.5}).fit(PICTURES, LABELS)
+        quick("sufficient", regime="fixed", options={"own_share": 0.0, "last": 0.5}).fit(PICTURES, LABELS)
     with pytest.raises(ValueError, match="no options of method 'gains': plan; it has none"):
         Explainer("gains", options={"plan": None}).fit(X, Y)
 
 
 def test_a_checkpoint_knows_options_in_any_order(tmp_path):
-    fitted = quick("hold", options={"own_share": 0.2, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
-    again = quick("hold", options={"last": np.float64(0.3), "own_share": 0.2}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
+    fitted = quick("sufficient", options={"own_share": 0.2, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
+    again = quick("sufficient", options={"last": np.float64(0.3), "own_share": 0.2}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
     assert torch.equal(fitted.explain(PICTURES).scores, again.explain(PICTURES).scores)
     with pytest.raises(ValueError, match="another fit"):
-        quick("hold", options={"own_share": 0.3, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
+        quick("sufficient", options={"own_share": 0.3, "last": 0.3}).fit(PICTURES, LABELS, checkpoint=tmp_path / "c")
 
 
 def test_a_file_remembers_them(tmp_path):
@@ -104,10 +104,10 @@ def test_options_that_are_no_plain_values_are_brought_again(tmp_path):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 @pytest.mark.parametrize("few", [0, 2**14])
 def test_scores_are_the_same_on_whichever_side_they_are_finished(few, monkeypatch):
-    monkeypatch.setattr("lexplain.methods.method.FEW", few)
-    fitted = quick("hold", device="cuda").fit(PICTURES, LABELS)
+    monkeypatch.setattr("lexplain.explainers.one_pass.FEW_SCORES", few)
+    fitted = quick("sufficient", device="cuda").fit(PICTURES, LABELS)
     explanation = fitted.explain(PICTURES)
-    scores, mask = fitted.method_.explain(fitted.features_.encode(PICTURES).cuda())
+    scores, mask = fitted.method_.explain(fitted.features_.encode(PICTURES).x.cuda())
     assert explanation.scores.device.type == explanation.mask.device.type == "cpu"
     assert torch.equal(explanation.mask, mask.cpu())
     torch.testing.assert_close(explanation.scores, scores.cpu())

@@ -115,7 +115,7 @@ def test_a_fit_without_names_forgets_those_of_an_earlier_one():
 
 def test_names_and_index_of_a_frame_come_back():
     explanation = fitted().explain(FRAME.iloc[5:8])
-    assert explanation.feature_names == tuple(FRAME.columns)
+    assert explanation.names == tuple(FRAME.columns)
     frame = explanation.to_frame()
     assert frame.index.tolist() == ["row 5", "row 6", "row 7"]
     assert (frame["kept"].to_numpy() == explanation.mask.numpy()).all()

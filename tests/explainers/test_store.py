@@ -28,8 +28,8 @@ from lexplain.imputers import (
     MixtureMeans,
     MixtureRows,
 )
-from lexplain.methods import METHODS, l2x, realx
-from lexplain.predictors import Outputs, Trained, mlp
+from lexplain.methods import METHODS, Parts, l2x, realx
+from lexplain.predictors import Classes, Trained, mlp
 from lexplain.selectors import MLP
 
 GENERATOR = np.random.default_rng(0)
@@ -64,7 +64,7 @@ def same(one, two, rows=FRESH):
     assert torch.equal(first.mask, second.mask)
     assert torch.equal(first.scores, second.scores)
     assert torch.equal(first.prediction, second.prediction)
-    assert first.feature_names == second.feature_names
+    assert first.names == second.names
     assert first.classes == second.classes
     assert first.method == second.method
     assert (one.predict(rows) == two.predict(rows)).all()
@@ -233,7 +233,7 @@ def test_networks_of_ones_own_come_back_with_a_method(tmp_path):
     explainer.save(path)
     with pytest.raises(ValueError, match=r"options of your own; rebuild them and pass Explainer.load\(path, method=...\)"):
         Explainer.load(path)
-    rebuilt = l2x(Columns().fit(X), Outputs(2), keep=2, **parts)
+    rebuilt = l2x(Columns().fit(X), Classes(2), Parts(**parts), keep=2)
     before = copy.deepcopy(rebuilt.state_dict())
     again = Explainer.load(path, method=rebuilt)
     same(explainer, again)
@@ -243,7 +243,7 @@ def test_networks_of_ones_own_come_back_with_a_method(tmp_path):
 
 def test_a_method_built_from_parts_comes_back_with_a_method(tmp_path):
     def built():
-        return realx(Groups(groups={"body": [1, 2]}).fit(X), Outputs(2), keep=1)
+        return realx(Groups(groups={"body": [1, 2]}).fit(X), Classes(2), keep=1)
 
     explainer = quick(built()).fit(X, Y)
     explainer.save(tmp_path / "model.lex")
@@ -267,7 +267,7 @@ def test_an_imputer_of_ones_own_is_not_taken_for_ours(tmp_path):
 
 def test_a_method_that_does_not_fit_the_weights(tmp_path, saved):
     with pytest.raises(ValueError, match=r"do not fit the method: they differ in .*pass the method that was saved"):
-        Explainer.load(saved, method=realx(Columns().fit(X), Outputs(2), selector=MLP((4,), 4, hidden=(8,))))
+        Explainer.load(saved, method=realx(Columns().fit(X), Classes(2), Parts(selector=MLP((4,), 4, hidden=(8,)))))
 
 
 def test_a_missing_model_is_asked_for_only_where_it_is_needed(tmp_path):
@@ -300,7 +300,7 @@ def test_the_file_is_tensors_and_json_and_holds_no_pickle(saved):
         assert list(stored.metadata()) == ["lexplain"]
         assert {name.split(".")[0] for name in stored.keys()} == {"selector", "imputer", "predictor"}  # noqa: SIM118
     record = record_of(saved)
-    assert record["format"] == "lexplain.explainer/1"
+    assert record["format"] == "lexplain.explainer/2"
     assert record["method"] == "realx"
     raw = saved.read_bytes()
     length = int.from_bytes(raw[:8], "little")
@@ -386,13 +386,13 @@ def set_in(*keys, value):
 
 
 BAD_RECORDS = {
-    "a later format": (set_in("format", value="lexplain.explainer/2"), "lexplain.explainer/2.*needed is 'lexplain.explainer/1'"),
+    "a later format": (set_in("format", value="lexplain.explainer/3"), "lexplain.explainer/3.*needed is 'lexplain.explainer/2'"),
     "a checkpoint": (set_in("format", value="lexplain.checkpoint/1"), "lexplain.checkpoint/1"),
     "features that run a program": (
         set_in("features", "kind", value="os.system"),
-        "'os.system' is no kind of features; choose one of: Columns, Groups",
+        "no way to restore features is known for features of kind 'os.system', only for columns, patches",
     ),
-    "features of another module": (set_in("features", "kind", value="check"), "'check' is no kind of features"),
+    "features of another module": (set_in("features", "kind", value="check"), "features of kind 'check'"),
     "an imputer that runs code": (set_in("imputer", value="exec"), "'exec' is no imputer; choose one of: Constant"),
     "an imputer of another kind": (set_in("imputer", value="fill"), "'fill' is no imputer"),
     "an imputer of other tensors": (set_in("imputer", value="Marginal"), "damaged.*imputer.background"),

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from torch import nn
 
-from lexplain.predictors import NetworkFunction, Outputs, as_function, from_labels, from_model
+from lexplain.predictors import Classes, NetworkFunction, RealValue, as_function, from_labels, from_model
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 KIND = np.where(X[:, 0] > 0.5, "c", np.where(X[:, 0] > 0, "a", "b"))
@@ -36,7 +36,7 @@ def test_labels_become_one_hot_rows(labels, classes):
     target = from_labels(labels)
     assert target.values.tolist() == [[0, 1], [1, 0], [0, 1]]
     assert target.values.dtype == torch.float32
-    assert target.outputs == Outputs(2)
+    assert target.outputs == Classes(2)
     assert target.classes.tolist() == classes
 
 
@@ -44,7 +44,7 @@ def test_probabilities_stay_as_they_are():
     soft = np.array([[0.25, 0.75, 0.0], [0.5, 0.0, 0.5]])
     target = from_labels(soft)
     assert torch.equal(target.values, torch.tensor(soft, dtype=torch.float32))
-    assert target.outputs == Outputs(3)
+    assert target.outputs == Classes(3)
     assert target.classes.tolist() == [0, 1, 2]
 
 
@@ -57,7 +57,7 @@ def test_probabilities_that_miss_one_by_rounding_are_mended():
 def test_real_values_are_standardised_and_come_back():
     values = np.array([1000.5, 3000.25, 2000.0, 0.125])
     target = from_labels(values)
-    assert target.outputs == Outputs(1, real=True)
+    assert target.outputs == RealValue()
     assert target.classes is None
     assert target.values.mean().abs() < 1e-6
     assert target.values.std(correction=0) == pytest.approx(1)
@@ -85,7 +85,7 @@ def test_a_pipeline_is_a_model_too():
 def test_a_regressor_is_asked_for_values():
     model = LinearRegression().fit(X, 5 + 2 * X[:, 0])
     target, _ = from_model(model, X)
-    assert target.outputs == Outputs(1, real=True)
+    assert target.outputs == RealValue()
     assert np.allclose(target.values * target.scale + target.mean, 5 + 2 * X[:, 0], atol=1e-5)
 
 
@@ -108,7 +108,7 @@ def test_a_function_that_returns_lists_or_tensors():
     net = nn.Linear(3, 2)
     for model in (lambda rows: [[0.5, 0.5]] * 15 + [[0.25, 0.75]] * 15, lambda rows: net(torch.as_tensor(rows).float()).softmax(1)):
         target, _ = from_model(model, X)
-        assert target.outputs == Outputs(2)
+        assert target.outputs == Classes(2)
         assert target.classes.tolist() == [0, 1]
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
-from lexplain.features import Columns, Groups
+from lexplain.features import Columns, Groups, restore
 
 FRAME = pd.DataFrame({"age": [20.0, 40, 60], "income": [1.0, 3, 2], "lat": [50.0, 51, 52], "lon": [8.0, 8, 8]})
 PLACE = {"place": ["lat", "lon"]}
@@ -34,14 +33,14 @@ def test_features_keep_their_promises(name, rows):
         features = Groups(groups={"place": [2, 3]}).fit(rows)
     else:
         features = FEATURES[name].fit(rows)
-    encoded = features.encode(rows)
+    encoded = features.encode(rows).x
     assert encoded.shape == (3, *features.shape)
     assert encoded.dtype == torch.float32
     assert features.count == len(features.names)
     back = features.decode(encoded)
     assert type(back) is type(rows)
     assert np.allclose(np.asarray(back), FRAME.to_numpy(), atol=1e-4)
-    assert np.allclose(features.raw(encoded).numpy(), FRAME.to_numpy(), atol=1e-4)
+    assert np.allclose(features.to_network(encoded).numpy(), FRAME.to_numpy(), atol=1e-4)
     for lead in ((), (5,), (2, 4)):
         assert features.expand(torch.ones(*lead, features.count).bool()).shape == (*lead, *features.shape)
     assert features.gather(encoded).shape == (3, features.count)
@@ -49,10 +48,10 @@ def test_features_keep_their_promises(name, rows):
 
 
 def test_encoding_standardises():
-    encoded = Columns().fit(FRAME).encode(FRAME)
+    encoded = Columns().fit(FRAME).encode(FRAME).x
     assert encoded.mean(0).abs().max() < 1e-6
     assert encoded.std(0, correction=0).tolist() == pytest.approx([1, 1, 1, 0])  # a column that never changes is left at 0
-    assert Columns().fit(FRAME).encode(FRAME.assign(lon=13.0))[0, 3] == 5  # and not divided by 0
+    assert Columns().fit(FRAME).encode(FRAME.assign(lon=13.0)).x[0, 3] == 5  # and not divided by 0
 
 
 def test_names_and_kinds_are_those_of_the_fit():
@@ -61,7 +60,7 @@ def test_names_and_kinds_are_those_of_the_fit():
     numbered = pd.DataFrame(np.ones((2, 2)), columns=[0, 1])
     assert Columns().fit(numbered).names == ("0", "1")
     fitted = Columns().fit(FRAME)
-    assert list(fitted.decode(fitted.encode(FRAME)).columns) == list(FRAME.columns)
+    assert list(fitted.decode(fitted.encode(FRAME).x).columns) == list(FRAME.columns)
 
 
 def test_fit_returns_a_new_object():
@@ -87,7 +86,7 @@ def test_a_column_of_categories_is_one_feature():
 
 def test_zero_is_the_mean_row_and_a_feature_of_categories_varies_as_one_of_numbers_does():
     fitted = Columns().fit(MIXED)
-    encoded = fitted.encode(MIXED)
+    encoded = fitted.encode(MIXED).x
     assert encoded.mean(0).abs().max() < 1e-6
     assert fitted.gather(encoded.var(0, correction=0)[None])[0].tolist() == pytest.approx([1] * 9)
     mean = fitted.decode(torch.zeros(1, 14)).iloc[0]
@@ -98,9 +97,9 @@ def test_zero_is_the_mean_row_and_a_feature_of_categories_varies_as_one_of_numbe
 
 def test_what_a_model_eats_has_the_types_it_was_given():
     fitted = Columns().fit(MIXED)
-    restored = Columns().restore(json.loads(json.dumps(fitted.state())))
+    restored = Columns.restore(json.loads(json.dumps(fitted.state())))
     for features in (fitted, restored):
-        pd.testing.assert_frame_equal(features.decode(features.encode(MIXED)), MIXED, rtol=1e-5)
+        pd.testing.assert_frame_equal(features.decode(features.encode(MIXED).x), MIXED, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, np.int32, bool, np.float32, np.float64])
@@ -108,7 +107,7 @@ def test_arrays_come_back_in_their_type(dtype):
     X = np.array([[0, 1, 0], [1, 0, 1], [1, 1, 0]], dtype=dtype)
     for rows in (X, pd.DataFrame(X)):
         fitted = Columns().fit(rows)
-        back = fitted.decode(fitted.encode(rows))
+        back = fitted.decode(fitted.encode(rows).x)
         assert set(np.atleast_1d(back.dtypes if isinstance(back, pd.DataFrame) else back.dtype)) == {np.dtype(dtype)}
         assert np.allclose(np.asarray(back), X, atol=1e-6)
     far = fitted.decode(torch.tensor([[1e30, -1e30, 0.0]]))  # what an imputer draws may lie beyond the type
@@ -119,16 +118,16 @@ def test_arrays_come_back_in_their_type(dtype):
 
 def test_labels_of_columns_are_kept():
     numbered = pd.DataFrame({0: [1.0, 2], 7: ["a", "b"], "x": [3, 4]})
-    fitted = Columns().restore(json.loads(json.dumps(Columns().fit(numbered).state())))
+    fitted = Columns.restore(json.loads(json.dumps(Columns().fit(numbered).state())))
     assert fitted.names == ("0", "7", "x")
-    assert fitted.decode(fitted.encode(numbered)).columns.tolist() == [0, 7, "x"]
+    assert fitted.decode(fitted.encode(numbered).x).columns.tolist() == [0, 7, "x"]
     assert Columns().fit(numbered[[0]]).decode(torch.zeros(1, 1)).columns.tolist() == [0]
 
 
 def test_categories_are_known_by_their_value():
     fitted = Columns().fit(MIXED)
     other = MIXED.astype({"job": "category", "land": object, "size": int, "word": object, "age": float, "owns": int})
-    assert torch.equal(fitted.encode(other), fitted.encode(MIXED))
+    assert torch.equal(fitted.encode(other).x, fitted.encode(MIXED).x)
 
 
 def test_no_category_is_made_up():
@@ -168,8 +167,8 @@ def mixed_frames(draw):
 @settings(deadline=None, max_examples=100)
 @given(mixed_frames())
 def test_mixed_frames_come_back(X):
-    features = Columns().restore(json.loads(json.dumps(Columns().fit(X).state())))
-    encoded = features.encode(X)
+    features = Columns.restore(json.loads(json.dumps(Columns().fit(X).state())))
+    encoded = features.encode(X).x
     assert encoded.shape == (len(X), *features.shape)
     pd.testing.assert_frame_equal(features.decode(encoded), X, check_exact=False, rtol=1e-4, atol=1e-3, check_column_type=False)
     mask = torch.rand(3, features.count)
@@ -186,31 +185,31 @@ def test_encode_and_decode_are_inverse(rows):
     X = np.array(rows)
     features = Columns().fit(X)
     spread = np.maximum(np.abs(X - X.mean(0)).max(0), 1)
-    assert (np.abs(features.decode(features.encode(X)) - X) <= 1e-5 * spread + 1e-6 * np.abs(X)).all()
+    assert (np.abs(features.decode(features.encode(X).x) - X) <= 1e-5 * spread + 1e-6 * np.abs(X)).all()
 
 
 def test_large_numbers_close_together_come_back():
     # A time in seconds, an identifier: float32 alone would round them to multiples of 128 before their mean is taken off.
     X = 1.7e9 + np.arange(1000.0)[:, None]
     features = Columns().fit(X)
-    assert np.abs(features.decode(features.encode(X)) - X).max() < 0.01
+    assert np.abs(features.decode(features.encode(X).x) - X).max() < 0.01
 
 
 def test_raw_units_carry_gradients():
     features = Columns().fit(FRAME)
-    x = features.encode(FRAME).requires_grad_()
-    (slope,) = torch.autograd.grad(features.raw(x).sum(), x)
+    x = features.encode(FRAME).x.requires_grad_()
+    (slope,) = torch.autograd.grad(features.to_network(x).sum(), x)
     assert torch.allclose(slope, torch.tensor(features.scale, dtype=torch.float32).expand(3, 4))
 
 
 @pytest.mark.parametrize("name", FEATURES)
 def test_what_was_learned_survives_json(name):
     fitted = FEATURES[name].fit(FRAME)
-    restored = FEATURES[name].restore(json.loads(json.dumps(fitted.state())))
-    assert torch.equal(restored.encode(FRAME), fitted.encode(FRAME))
+    restored = restore(fitted.kind, json.loads(json.dumps(fitted.state())))
+    assert torch.equal(restored.encode(FRAME).x, fitted.encode(FRAME).x)
     assert restored.names == fitted.names
     assert restored.frame == fitted.frame
-    assert isinstance(restored.decode(restored.encode(FRAME)), pd.DataFrame)
+    assert isinstance(restored.decode(restored.encode(FRAME).x), pd.DataFrame)
     mask = torch.rand(7, fitted.count) < 0.5
     assert torch.equal(restored.expand(mask), fitted.expand(mask))
 
@@ -258,7 +257,7 @@ def test_refuses_other_columns_than_those_of_the_fit():
         fitted.encode(FRAME[["income", "age", "lat", "lon"]])
     with pytest.raises(ValueError, match="NaN"):
         fitted.encode(FRAME.assign(age=np.nan))
-    assert fitted.encode(FRAME.to_numpy()).shape == (3, 4)  # an array has no names to differ
+    assert fitted.encode(FRAME.to_numpy()).x.shape == (3, 4)  # an array has no names to differ
 
 
 @pytest.mark.parametrize(
@@ -291,4 +290,4 @@ def test_refuses_arrays_no_rows_and_networks_where_there_are_categories():
     with pytest.raises(ValueError, match="0 sample"):
         fitted.encode(MIXED[:0])
     with pytest.raises(ValueError, match=r"columns \['job', .* hold categories, but a torch network reads numbers; pass a function"):
-        fitted.raw(fitted.encode(MIXED))
+        fitted.to_network(fitted.encode(MIXED).x)

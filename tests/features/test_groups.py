@@ -2,8 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lexplain.features import Columns, Groups
 
@@ -86,4 +85,4 @@ def test_a_group_may_hold_columns_of_categories():
     assert (groups.count, groups.shape, groups.owners) == (4, (6,), (1, 2, 0, 3, 0))
     assert groups.expand(torch.tensor([True, False, False, False])).int().tolist() == [0, 0, 1, 0, 1, 1]
     assert groups.gather(torch.tensor([[1.0, 2, 3, 4, 5, 6]])).tolist() == [[14, 1, 2, 4]]
-    pd.testing.assert_frame_equal(groups.decode(groups.encode(mixed)), mixed, rtol=1e-4)
+    pd.testing.assert_frame_equal(groups.decode(groups.encode(mixed).x), mixed, rtol=1e-4)

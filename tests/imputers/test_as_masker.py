@@ -85,7 +85,7 @@ def test_frames_with_categories():
     def model(rows):  # shap hands over arrays of objects
         return 2 * rows[:, 0].astype(float) + np.where(rows[:, 1] == "a", 5.0, 1.0)
 
-    masker = as_masker(Marginal.fit(features.encode(frame)), features=features, draws=2000)
+    masker = as_masker(Marginal.fit(features.encode(frame).x), features=features, draws=2000)
     found = shap.explainers.Exact(model, masker)(frame.iloc[:2])
     share = (frame["kind"] == "a").mean()
     other = np.where(frame["kind"].iloc[:2] == "a", 5.0, 1.0) - (5 * share + 1 - share)

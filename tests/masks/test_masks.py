@@ -130,6 +130,44 @@ def test_k_above_what_is_valid_means_all_of_it(name):
     assert family(torch.randn(ROWS, COUNT), k=COUNT + 3).mode.all()
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+@pytest.mark.parametrize("name", [n for n in MASKS if not n.startswith("bernoulli")])  # whose coins may all fall on one side
+def test_rows_of_no_more_than_k_valid_features_have_all_of_them_on(name, k):
+    logits = torch.randn(ROWS, COUNT, requires_grad=True)
+    p = MASKS[name].func(logits, k=k, valid=SOME)
+    few = SOME.sum(1) <= k
+    draws = {**hard_draws(p, (20,)), **soft_draws(p, (20,)), "mean": p.mean[None], "mode": p.mode[None]}
+    for how, mask in draws.items():
+        assert torch.equal(mask[:, few].bool(), SOME[few].expand(len(mask), -1, -1)), how
+        assert (mask[:, few][..., SOME[few]] == 1).all(), how
+        if mask.requires_grad:
+            (slope,) = torch.autograd.grad((mask * torch.randn_like(mask)).sum(), logits, retain_graph=True)
+            assert slope.isfinite().all(), how
+            assert not slope[few].any(), how
+            assert not slope[~SOME].any(), how
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_a_row_without_any_feature_is_empty(name):
+    valid = SOME.clone()
+    valid[2] = False
+    logits = torch.randn(ROWS, COUNT, requires_grad=True)
+    p = built(name, logits, valid)
+    for how, mask in {**hard_draws(p, (20,)), **soft_draws(p, (20,)), "mean": p.mean, "mode": p.mode, "scores": p.scores}.items():
+        assert not mask[..., 2, :].any(), how
+        if mask.requires_grad:
+            assert torch.autograd.grad(mask.sum(), logits, retain_graph=True)[0].isfinite().all(), how
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_no_row_depends_on_the_padding_of_those_beside_it(name):
+    logits = torch.randn(ROWS, COUNT)
+    p, alone = built(name, logits, SOME), built(name, logits[:1], SOME[:1])
+    for one, other in ((p.mean, alone.mean), (p.scores, alone.scores)):
+        assert torch.allclose(one[:1], other, atol=1e-6)
+    assert torch.equal(p.mode[:1], alone.mode)
+
+
 @pytest.mark.parametrize("name", MASKS)
 def test_importance_rises_with_the_score(name):
     logits = torch.linspace(-6, 6, COUNT)[torch.randperm(COUNT)].expand(ROWS, -1)
@@ -215,6 +253,9 @@ def test_fixed_masks_have_their_shape_and_respect_padding(name, shape):
     could = SOME.clone()
     could[3] &= "shapley" not in name  # one player has no proper subset but the empty one
     assert torch.equal(many.any(0), could)
+    nothing = FIXED[name](ROWS, COUNT, valid=torch.zeros(ROWS, COUNT).bool()).sample(shape)
+    assert nothing.shape == (*shape, ROWS, COUNT)
+    assert not nothing.any()
 
 
 @pytest.mark.parametrize("spread", [0.1, 5.0])

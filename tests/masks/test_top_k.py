@@ -3,11 +3,10 @@ from math import exp, log
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.stats import ks_2samp
 
-from lexplain.masks import TopK, relaxed_top_k, top_k_mask
+from lexplain.masks import TopK, relaxed_top_k, successive_top_k, top_k_mask
 from lexplain.masks.top_k import threshold_top_k
 
 LOGITS = torch.tensor([[0.3, -0.7, 1.1, -2.0, 0.5]])
@@ -120,6 +119,59 @@ def test_a_relaxed_mask_sums_to_k(count, k, temperature, seed):
     k = min(k, count)
     soft = relaxed_top_k(3 * torch.randn(20, count), k, temperature)
     assert torch.allclose(soft.sum(-1), torch.full((20,), float(k)), atol=1e-4)
+
+
+@st.composite
+def padded_rows(draw):
+    """Rows of different numbers of valid features, which may lie anywhere, and any k up to the width."""
+    count = draw(st.integers(1, 40))
+    sizes = draw(st.lists(st.integers(0, count), min_size=1, max_size=6))
+    noise = torch.Generator().manual_seed(draw(st.integers(0, 10_000)))
+    valid = torch.stack([torch.randperm(count, generator=noise) < size for size in sizes])
+    scores = draw(st.sampled_from([0.0, 1.0, 8.0])) * torch.randn(len(sizes), count, generator=noise)
+    padding = draw(st.sampled_from([-1e9, 0.0, 50.0]))
+    return torch.where(valid, scores, padding), valid, draw(st.integers(1, count))
+
+
+SOFT = {"relaxed": relaxed_top_k, "successive": successive_top_k, "threshold": threshold_top_k}
+
+
+@settings(deadline=None, max_examples=150)
+@given(padded_rows(), st.sampled_from([0.05, 0.1, 0.5, 1.0, 3.0]))
+def test_a_relaxed_mask_sums_to_k_of_the_valid_whatever_is_padded(rows, temperature):
+    perturbed, valid, k = rows
+    soft = relaxed_top_k(perturbed, k, temperature, valid)
+    assert torch.allclose(soft.sum(-1), valid.sum(-1).clamp_max(k).float(), atol=1e-3)
+    drawn = TopK(perturbed, k, valid, temperature=temperature)
+    for mask in (drawn.relaxed((3,)), *drawn.coupled((3,))[1:3]):
+        assert torch.allclose(mask.sum(-1), valid.sum(-1).clamp_max(k).float().expand(3, -1), atol=1e-3)
+
+
+@settings(deadline=None, max_examples=100)
+@given(padded_rows(), st.sampled_from([0.1, 0.5, 1.0]), st.sampled_from(sorted(SOFT)))
+def test_padding_gets_nothing_and_all_are_on_where_few_are_valid(rows, temperature, how):
+    perturbed, valid, k = rows
+    perturbed.requires_grad_()
+    soft = SOFT[how](perturbed, k, temperature, valid)
+    assert ((soft >= 0) & (soft <= 1)).all()
+    assert not soft[~valid].any()
+    few = valid.sum(-1) <= k
+    assert torch.equal(soft[few], valid[few].float())
+    (slope,) = torch.autograd.grad((soft * torch.randn_like(soft)).sum(), perturbed)
+    assert slope.isfinite().all()
+    assert not slope[~valid].any()
+    assert not slope[few].any()  # what is on whatever the scores are teaches nothing
+
+
+@settings(deadline=None, max_examples=100)
+@given(padded_rows(), st.sampled_from([0.1, 0.5, 1.0]), st.sampled_from(sorted(SOFT)))
+def test_a_padded_row_is_as_soft_as_it_would_be_alone(rows, temperature, how):
+    perturbed, valid, k = rows
+    soft = SOFT[how](perturbed, k, temperature, valid)
+    for row, there, found in zip(perturbed, valid, soft, strict=True):
+        if int(there.sum()) > k:
+            alone = SOFT[how](row[there][None], k, temperature)[0]
+            assert torch.allclose(found[there], alone, atol=1e-4)
 
 
 @pytest.mark.parametrize(

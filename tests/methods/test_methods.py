@@ -14,18 +14,16 @@ from lexplain.estimators import Disarm, Enumeration, Pathwise, Rebar, Reinforce
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.methods import METHODS, Method, realx
-from lexplain.objectives import Continuity, Likelihood, Sparsity
-from lexplain.predictors import BlackBox, Frozen, Outputs, Trained, mlp
+from lexplain.methods import METHODS, Method, Parts, Turns, realx
+from lexplain.objectives import Continuity, Likelihood, Objective, Sparsity
+from lexplain.predictors import BlackBox, Classes, Frozen, RealValue, Trained, mlp
 from lexplain.selectors import MLP, Selector
 from lexplain.training import Settings, fit
 
 COUNT, ROWS = 5, 12
 TABLE = torch.randn(80, COUNT, generator=torch.Generator().manual_seed(0)) @ (torch.eye(COUNT) + 0.4)
 FEATURES = Columns().fit(TABLE.numpy())
-TASKS = {"labels": Outputs(3), "soft targets": Outputs(3), "real values": Outputs(1, real=True)}
-SUBSETS = ["hold", "l2x", "lex", "meed", "vibi"]  # they keep k features, always
-COINS = [name for name in METHODS if name not in SUBSETS]
+TASKS = {"labels": Classes(3), "soft targets": Classes(3), "real values": RealValue()}
 IMPUTERS = {
     "constant": lambda: Constant(0.0),
     "independent gaussian": lambda: IndependentGaussian(),
@@ -46,8 +44,8 @@ def trial_of(task, rows=ROWS, valid=None):
     return Trial(torch.randn(rows, COUNT), as_target(values, outputs.real), valid=valid, context=context, goal=goal)
 
 
-def built(name, task="labels", **more):
-    return METHODS[name](FEATURES, TASKS[task], **more)
+def built(name, task="labels", *, keep=None, **parts):
+    return METHODS[name](FEATURES, TASKS[task], Parts(**parts), keep=keep)
 
 
 def for_method(method, trial):
@@ -136,7 +134,7 @@ def test_the_same_seed_gives_the_same_loss(name):
 def test_rows_in_flight_are_as_many_as_the_step_says(name):
     method = built(name)
     trial, seen = for_method(method, trial_of("labels")), []
-    for predictor in {method.predictor, method.adversary, method.baseline} - {None}:
+    for predictor in {method.predictor, getattr(method.plan, "adversary", None), getattr(method.plan, "baseline", None)} - {None}:
         predictor.register_forward_hook(lambda module, inputs, output: seen.append(len(inputs[0])))
     for step in steps_of(method):
         seen.clear()
@@ -147,23 +145,37 @@ def test_rows_in_flight_are_as_many_as_the_step_says(name):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_padding_is_never_kept_and_never_shown(name):
+def test_padding_is_never_kept_and_never_filled(name):
     valid = torch.ones(ROWS, COUNT).bool()
     valid[: ROWS // 2, 3:] = False
-    method, masks = built(name), []
-    trial = trial_of("labels", valid=valid)
-    trial = for_method(method, trial)
-    method.imputer.register_forward_hook(lambda module, inputs, output: masks.append(inputs[1].detach()))
+    method, seen = built(name, imputer=IndependentGaussian()), []
+    trial = for_method(method, trial_of("labels", valid=valid))
+    method.imputer.register_forward_hook(lambda module, inputs, output: seen.append((*inputs, output)))
     for step in steps_of(method):
         if step.name != "baseline":
             focus(method, step)
             step.loss(trial)
-    assert masks
-    shown = torch.cat([mask.reshape(-1, COUNT).bool() for mask in masks])  # a batch may come in parts
-    assert not shown.reshape(-1, ROWS, COUNT)[:, ~valid].any()
+    assert seen
+    x, shown, filled = (torch.cat([part.detach().reshape(-1, COUNT) for part in parts]) for parts in zip(*seen, strict=True))
+    padding = ~valid.repeat(len(shown) // ROWS, 1)  # a batch may come in parts, but every row comes as often
+    assert (shown[padding] == 1).all()  # there is nothing to hide
+    assert torch.equal(filled[padding], x[padding])
+    assert not (shown[~padding] == 1).all()
     scores, mask = explained(method, trial)
     assert not scores[~valid].any()
     assert not mask[~valid].any()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_what_is_padded_changes_no_prediction(name):
+    valid = torch.ones(ROWS, COUNT).bool()
+    valid[:, 3:] = False
+    method, x, mask = built(name).eval(), torch.randn(ROWS, COUNT), torch.rand(ROWS, COUNT) < 0.5
+    with seeded(0):
+        one = method.probabilities(x, mask & valid, valid)
+    with seeded(0):
+        two = method.probabilities(x, mask | ~valid)
+    assert torch.equal(one, two)
 
 
 @pytest.mark.parametrize("imputer", IMPUTERS)
@@ -191,15 +203,16 @@ def test_the_selectors_gradient_is_unbiased_whatever_the_imputer(estimator, impu
     own = {"gaussian": Gaussian(torch.zeros(count), covariance), "marginal": Marginal(table)}
     part = own.get(imputer) or IMPUTERS[imputer]()
     features = Columns().fit(table.numpy())
-    method = realx(features, Outputs(2), predictor=Trained(network, Outputs(2), sees_mask=False), imputer=part).requires_grad_(False)
+    parts = Parts(predictor=Trained(network, Classes(2), sees_mask=False), imputer=part)
+    method = realx(features, Classes(2), parts).requires_grad_(False)
     trial = Trial(torch.tensor([1.5, -1.0, 0.7]).expand(rows, count), as_target(torch.tensor([[1.0, 0.0]]).expand(rows, 2), real=False))
     logits, exact = torch.tensor([0.3, -0.4, 0.6]).requires_grad_(), 0.0
     for mask in product([False, True], repeat=count):
-        cost = method.cost(trial, torch.tensor(mask).expand(1, 1, rows, count)).mean()
+        cost = method.plan.cost(method, trial, torch.tensor(mask).expand(1, 1, rows, count)).mean()
         exact = exact + Bernoulli(logits[None]).log_prob(torch.tensor([mask])).exp()[0] * cost
     (needed,) = torch.autograd.grad(exact, logits)
     many = logits.detach().repeat(rows, 1).requires_grad_()
-    loss = estimator(Bernoulli(many, temperature=0.5), lambda masks: method.cost(trial, masks))
+    loss = estimator(Bernoulli(many, temperature=0.5), lambda masks: method.plan.cost(method, trial, masks))
     got = torch.autograd.grad(loss, many)[0] * rows
     error = got.std(0) / rows**0.5
     assert error.max() < 0.05 * needed.abs().max()
@@ -210,9 +223,9 @@ def test_the_selectors_gradient_is_unbiased_whatever_the_imputer(estimator, impu
 def test_learns_the_one_feature_that_decides(name):
     x = torch.randn(600, 4)
     target = as_target(torch.eye(2)[(x[:, 2] > 0).long()], real=False)
-    features, outputs = Columns().fit(x.numpy()), Outputs(2)
+    features, outputs = Columns().fit(x.numpy()), Classes(2)
     predictor = Trained(mlp((4,), 2, sees_mask=True, hidden=(16,)), outputs, sees_mask=True)
-    method = METHODS[name](features, outputs, selector=MLP((4,), 4, hidden=(16,)), predictor=predictor, keep=1)
+    method = METHODS[name](features, outputs, Parts(selector=MLP((4,), 4, hidden=(16,)), predictor=predictor), keep=1)
     for phase in method.phases():
         optimisers = [torch.optim.Adam(step.module.parameters(), lr=0.03) for step in phase.steps]
         for _ in range(60):
@@ -299,14 +312,14 @@ def test_a_prediction_knows_nothing_of_what_is_hidden(imputer):
 
 
 def test_a_prediction_averages_probabilities_over_imputations():
-    table, outputs = torch.tensor([[0.0], [1.0]]), Outputs(2)
+    table, outputs = torch.tensor([[0.0], [1.0]]), Classes(2)
 
     class Certain(nn.Module):
         def forward(self, filled):
             return torch.cat([200 * filled - 100, 100 - 200 * filled], 1)
 
     predictor = Trained(Certain(), outputs, sees_mask=False)
-    method = realx(Columns().fit(table.numpy()), outputs, predictor=predictor, imputer=Marginal(table))
+    method = realx(Columns().fit(table.numpy()), outputs, Parts(predictor=predictor, imputer=Marginal(table)))
     said = method.probabilities(torch.full((3, 1), 0.5), torch.zeros(3, 1).bool())
     # Each imputation is certain of one class: the mean of probabilities is their share, the mean of logs would be certain too.
     assert ((said > 0.05) & (said < 0.95)).all()
@@ -324,7 +337,7 @@ def test_without_a_random_imputer_a_prediction_is_the_predictors(task):
 
 @pytest.mark.parametrize("kind", ["frozen", "black box"])
 def test_frozen_models_and_black_boxes_predict_too(kind):
-    frozen = Frozen(nn.Linear(COUNT, 3), TASKS["labels"], to_raw=FEATURES.raw)
+    frozen = Frozen(nn.Linear(COUNT, 3), TASKS["labels"], to_raw=FEATURES.to_network)
     method = built("invase", predictor=frozen if kind == "frozen" else black_box(), imputer=Marginal.fit(TABLE))
     assert method.probabilities(torch.randn(4, COUNT), torch.rand(4, COUNT) < 0.5).shape == (4, 3)
     assert [step.name for step in steps_of(method)] == ["selector"]  # nothing else is left to train
@@ -377,17 +390,16 @@ def test_a_copy_is_whole_and_its_own(name):
 # ---- parts that do not fit ----
 
 
-def of_parts(**more):
+def of_parts(*, estimator=None, likelihood=None, penalties=(), mask_costs=(), **more):
     outputs = TASKS["labels"]
     parts = {
         "features": FEATURES,
         "selector": Selector(MLP((COUNT,), COUNT), lambda logits, valid: Bernoulli(logits, valid)),
-        "estimator": Rebar(),
         "imputer": Constant(0.0),
         "predictor": Trained(mlp((COUNT,), 3, sees_mask=True), outputs, sees_mask=True),
-        "objective": Likelihood(),
     }
-    return Method("mine", **{**parts, **more})
+    objective = Objective(likelihood or Likelihood(), penalties, mask_costs)
+    return Method("mine", **{**parts, **more}, objective=objective, plan=Turns(estimator or Rebar()))
 
 
 def selector_of(family):
@@ -421,7 +433,7 @@ def test_a_distribution_that_cannot_say_what_it_keeps_refuses():
 
 
 def test_parts_that_fit_do_not_refuse():
-    for parts in ({}, {"estimator": Reinforce(), "predictor": black_box()}, {"mask_costs": [Continuity(0.1)]}):
+    for parts in ({}, {"estimator": Reinforce(), "predictor": black_box()}, {"mask_costs": (Continuity(0.1, FEATURES.neighbours()),)}):
         of_parts(**parts).refuse_misfit(for_method(of_parts(), trial_of("labels")))
 
 
@@ -451,8 +463,8 @@ def test_splitting_the_work_changes_no_result(penalty):
         features=features,
         selector=Selector(MLP((3,), 3, hidden=(8,)), lambda logits, valid: Bernoulli(logits, valid)),
         estimator=Enumeration(),
-        predictor=Frozen(nn.Linear(3, 3), TASKS["labels"], to_raw=features.raw),
-        penalties=[penalty],
+        predictor=Frozen(nn.Linear(3, 3), TASKS["labels"], to_raw=features.to_network),
+        penalties=(penalty,),
     )
     trial = trial_of("labels")
     trial = Trial(trial.x[:, :3], trial.target)
@@ -468,28 +480,27 @@ def test_splitting_the_work_changes_no_result(penalty):
 
 def test_mask_costs_reach_the_selector():
     trial = for_method(of_parts(), trial_of("labels"))
-    method = of_parts()
-    mask = torch.tensor([True, False, True, False, True]).expand(1, 1, ROWS, COUNT)
-    plain = method.cost(trial, mask)
-    method.mask_costs = (Continuity(0.5),)
-    assert torch.allclose(method.cost(trial, mask), plain + 0.5 * 4, atol=1e-5)
+    method, mask = of_parts(), torch.tensor([True, False, True, False, True]).expand(1, 1, ROWS, COUNT)
+    plain = method.plan.cost(method, trial, mask)
+    method.objective = Objective(mask_costs=(Continuity(0.5, FEATURES.neighbours()),))
+    assert torch.allclose(method.plan.cost(method, trial, mask), plain + 0.5 * 4, atol=1e-5)
 
 
 def test_costs_join_masks_and_imputations_as_the_objective_says():
-    method = of_parts(objective=Likelihood(masks=3, imputations=2), imputer=IndependentGaussian())
+    method = of_parts(likelihood=Likelihood(masks=3, imputations=2), imputer=IndependentGaussian())
     trial, mask = for_method(method, trial_of("labels")), torch.rand(4, 3, ROWS, COUNT) < 0.5
     with seeded(0):
         predicted = method.predict(trial, mask)
     assert predicted.batch_shape == (4, 3, 2, ROWS)
     with seeded(0):
-        cost = method.cost(trial, mask)
+        cost = method.plan.cost(method, trial, mask)
     label = trial.target.probs.argmax(1)
     p = predicted.probs[..., torch.arange(ROWS), label]  # (M, L, K, b)
     assert torch.allclose(cost, -p.mean((1, 2)).log(), atol=1e-5)
 
 
 def test_the_k_imputations_of_a_mask_are_fresh_draws():
-    method, seen = of_parts(objective=Likelihood(imputations=2), imputer=IndependentGaussian()), []
+    method, seen = of_parts(likelihood=Likelihood(imputations=2), imputer=IndependentGaussian()), []
     method.predictor.register_forward_hook(lambda module, inputs, output: seen.append(inputs))
     trial = for_method(method, trial_of("labels"))
     mask = torch.rand(1, 1, ROWS, COUNT) < 0.5

@@ -13,13 +13,13 @@ from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant, IndependentGaussian
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.methods import basex, hold, invase, l2x, lex, meed, realx, vibi
+from lexplain.methods import Parts, PredictorSchedule, Turns, basex, invase, l2x, lex, meed, realx, sufficient, vibi
 from lexplain.objectives import ToUniform
-from lexplain.predictors import Frozen, Outputs, Trained
+from lexplain.predictors import Classes, Frozen, Trained
 from lexplain.training import Settings, fit
 
 COUNT, ROWS, CLASSES = 5, 40, 3
-FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT))), Outputs(CLASSES)
+FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT))), Classes(CLASSES)
 
 
 def trial_of(context=False, progress=0.0):
@@ -61,15 +61,15 @@ def masks_seen(method, name, trial):
         (realx, Bernoulli, Reinforce, Constant, ["predictor", "selector"]),
         (lex, TopK, StraightThrough, IndependentGaussian, ["predictor", "selector"]),
     ],
-    ids=lambda part: getattr(part, "__name__", ""),
+    ids=lambda part: getattr(part, "name", getattr(part, "__name__", "")),
 )
 def test_the_table_of_methods(recipe, masks, estimator, imputer, steps):
     method, trial = recipe(FEATURES, OUTPUTS), trial_of(recipe is meed)
     assert type(method.distribution(trial)) is masks
-    assert type(method.estimator) is estimator
+    assert type(method.plan.estimator) is estimator
     assert type(method.imputer) is imputer
     assert list(dict.fromkeys(step.name for phase in method.phases() for step in phase.steps)) == steps
-    assert method.name == recipe.__name__
+    assert method.name == recipe.name
 
 
 # ---- REAL-X and BASE-X ----
@@ -78,16 +78,16 @@ def test_the_table_of_methods(recipe, masks, estimator, imputer, steps):
 def test_a_predictor_may_start_alone_and_then_rest():
     method = realx(FEATURES, OUTPUTS)
     assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor", "selector"]]
-    method.predictor_first = 0.25
+    method.plan.schedule = replace(method.plan.schedule, first=0.25)
     assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor"], ["predictor", "selector"]]
     assert [phase.share for phase in method.phases()] == [0.25, 0.75]
-    method.predictor_rests = True
+    method.plan.schedule = replace(method.plan.schedule, rests=True)
     assert [[step.name for step in phase.steps] for phase in method.phases()] == [["predictor"], ["selector"]]
 
 
 def test_no_epoch_counts_before_the_price_is_at_its_height():
-    assert realx(FEATURES, OUTPUTS, warmup=0.3).phases()[-1].settle == 0.3
-    assert basex(FEATURES, OUTPUTS, warmup=0).phases()[-1].settle == 0
+    assert realx(FEATURES, OUTPUTS, warmup=0.3).phases()[-1].burn_in == 0.3
+    assert basex(FEATURES, OUTPUTS, warmup=0).phases()[-1].burn_in == 0
 
 
 def test_the_predictor_of_realx_never_sees_the_selectors_masks():
@@ -120,7 +120,7 @@ def test_the_penalty_is_the_mean_of_the_probabilities(recipe):
 
 
 def test_frozen_realx_trains_the_selector_alone():
-    method = realx(FEATURES, OUTPUTS, predictor=Frozen(nn.Linear(COUNT, CLASSES), OUTPUTS, to_raw=FEATURES.raw))
+    method = realx(FEATURES, OUTPUTS, Parts(predictor=Frozen(nn.Linear(COUNT, CLASSES), OUTPUTS, to_raw=FEATURES.to_network)))
     (phase,) = method.phases()
     assert [step.name for step in phase.steps] == ["selector"]
     assert phase.share == 1
@@ -142,33 +142,33 @@ class Spy(Reinforce):
 
 def test_the_baseline_of_invase_is_independent_of_masks():
     method, trial = invase(FEATURES, OUTPUTS), trial_of()
-    method.estimator = Spy(samples=1)
+    method.plan.estimator = Spy(samples=1)
     loss_of(method, "selector", trial, seed=0)
-    one = method.estimator.seen
-    logits = method.baseline.network(torch.cat([trial.x, torch.ones_like(trial.x)], 1))
+    one = method.plan.estimator.seen
+    logits = method.plan.baseline.network(torch.cat([trial.x, torch.ones_like(trial.x)], 1))
     assert torch.allclose(one, torch_cross_entropy(logits, trial.target.probs, reduction="none"), atol=1e-5)  # of full rows
     assert one.shape == (ROWS,)
     assert not one.requires_grad
     loss_of(method, "selector", trial, seed=1)
-    assert torch.equal(method.estimator.seen, one)
+    assert torch.equal(method.plan.estimator.seen, one)
     shake(method.selector)
     shake(method.predictor)
     loss_of(method, "selector", trial)
-    assert torch.equal(method.estimator.seen, one)
-    shake(method.baseline)
+    assert torch.equal(method.plan.estimator.seen, one)
+    shake(method.plan.baseline)
     loss_of(method, "selector", trial)
-    assert not torch.allclose(method.estimator.seen, one)
+    assert not torch.allclose(method.plan.estimator.seen, one)
 
 
 def test_the_baseline_of_invase_is_a_network_of_its_own():
     method = invase(FEATURES, OUTPUTS)
-    assert isinstance(method.baseline, Trained)
-    ours, critics = (dict(part.named_parameters()) for part in (method.baseline, method.predictor))
+    assert isinstance(method.plan.baseline, Trained)
+    ours, critics = (dict(part.named_parameters()) for part in (method.plan.baseline, method.predictor))
     assert {key: value.shape for key, value in ours.items()} == {key: value.shape for key, value in critics.items()}
     assert not any(torch.equal(ours[key], critics[key]) for key in ours)  # and of other first weights
     loss_of(method, "baseline", trial_of()).backward()
     assert all(weight.grad is None for weight in method.predictor.parameters())
-    assert all(weight.grad is not None for weight in method.baseline.parameters())
+    assert all(weight.grad is not None for weight in method.plan.baseline.parameters())
 
 
 # ---- MEED ----
@@ -184,7 +184,7 @@ def test_the_selectors_step_of_meed_leaves_predictor_and_adversary_alone():
     method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
     focused(method, "selector")
     loss_of(method, "selector", trial).backward()
-    assert all(weight.grad is None for part in (method.predictor, method.adversary) for weight in part.parameters())
+    assert all(weight.grad is None for part in (method.predictor, method.plan.adversary) for weight in part.parameters())
     assert all(weight.grad is not None for weight in method.selector.parameters())
 
 
@@ -200,19 +200,19 @@ def test_the_adversary_of_meed_reads_what_is_hidden():
 def test_the_adversary_of_meed_learns_the_target_and_the_selector_the_opposite():
     method, trial = meed(FEATURES, OUTPUTS), trial_of(context=True)
     mask = torch.rand(1, 1, ROWS, COUNT) < 0.5
-    said = method.predict(trial, ~mask, method.adversary).probs[0, 0, 0].log()
+    said = method.predict(trial, ~mask, method.plan.adversary).probs[0, 0, 0].log()
     read = method.predict(trial, mask).probs[0, 0, 0].log()
     target = trial.target.probs
     told, confused = -(target * read).sum(1), -((1 - target) / (CLASSES - 1) * said).sum(1)
-    assert torch.allclose(method.cost(trial, mask)[0], told + confused, atol=1e-5)
-    method.adversary_weight = 0.25
-    assert torch.allclose(method.cost(trial, mask)[0], told + 0.25 * confused, atol=1e-5)
+    assert torch.allclose(method.plan.cost(method, trial, mask)[0], told + confused, atol=1e-5)
+    method.plan.adversary_weight = 0.25
+    assert torch.allclose(method.plan.cost(method, trial, mask)[0], told + 0.25 * confused, atol=1e-5)
     method.selector.offset.fill_(0.0)
     with seeded(0):
-        loss = method._adversary_loss(trial)
+        loss = method.plan._adversary_loss(method, trial)
     with seeded(0):
-        masks = method._training_masks(trial)
-    said = method.predict(trial, 1 - masks, method.adversary).probs[0, 0, 0].log()
+        masks = method.plan._training_masks(method, trial)
+    said = method.predict(trial, 1 - masks, method.plan.adversary).probs[0, 0, 0].log()
     assert loss.item() == pytest.approx(-(target * said).sum(1).mean().item(), rel=1e-4)
 
 
@@ -232,12 +232,12 @@ def test_the_prior_of_meed_leads_in_training_alone_and_less_and_less():
     distances = []
     method.selector.train()
     for progress in (0.0, 0.5, 1.0):
-        led = method.distribution(replace(trial, progress=progress)).logits.softmax(-1)
+        led = method.plan.distribution(method, replace(trial, progress=progress)).logits.softmax(-1)
         distances.append((led - own).abs().sum().item())
     assert distances[0] > distances[1] > distances[2] > 0
     method.selector.eval()
-    assert torch.allclose(method.distribution(trial).logits.softmax(-1), own, atol=1e-6)
-    assert torch.allclose(method.explain(trial.x, trial.context)[0], method.distribution(trial).scores, atol=1e-6)
+    assert torch.allclose(method.plan.distribution(method, trial).logits.softmax(-1), own, atol=1e-6)
+    assert torch.allclose(method.explain(trial.x, trial.context)[0], method.plan.distribution(method, trial).scores, atol=1e-6)
 
 
 def test_the_prior_of_meed_is_gradient_times_input():
@@ -245,9 +245,9 @@ def test_the_prior_of_meed_is_gradient_times_input():
     x = trial.x.clone().requires_grad_()
     logs = method.predictor(x, torch.ones_like(x)).logits
     (slope,) = torch.autograd.grad(-(trial.target.probs * logs).sum(), x)
-    assert torch.allclose(method.prior.scores(trial), (x * slope).abs(), atol=1e-5)
+    assert torch.allclose(method.plan.prior.scores(trial), (x * slope).abs(), atol=1e-5)
     # It must favour what matters: the authors' code takes the softmax of minus this (methods.md 6.8).
-    merged = method.prior.merge(torch.zeros(ROWS, COUNT), trial)
+    merged = method.plan.prior.merge(torch.zeros(ROWS, COUNT), trial)
     assert torch.equal(merged.argmax(1), (x * slope).abs().argmax(1))
 
 
@@ -276,11 +276,11 @@ def test_lex_joins_four_imputations_inside_the_log():
     (masks,) = masks_seen(method, "predictor", trial)
     assert masks.shape == (4 * ROWS, COUNT)
     assert (masks.sum(1) == 2).all()
-    assert method.objective.imputations_inside
+    assert method.objective.likelihood.imputations_inside
     assert not method.predictor.sees_mask
 
 
-# ---- hold ----
+# ---- sufficient ----
 
 
 def gradients(module, loss):
@@ -289,17 +289,17 @@ def gradients(module, loss):
 
 
 def test_learning_together_moves_both_networks_as_turns_would():
-    method, trial = hold(FEATURES, OUTPUTS, own_share=1.0), trial_of()
-    method.predictor_masks = None  # the selector's own masks alone
+    method, trial = sufficient(FEATURES, OUTPUTS, own_share=1.0), trial_of()
+    method.plan.schedule = PredictorSchedule()  # the selector's own masks alone
     joint = loss_of(method, "selector", trial)
-    method.together = False
+    method.plan = Turns(method.plan.estimator)
     turns = {part: loss_of(method, part, trial) for part in ("predictor", "selector")}
     for part, module in (("predictor", method.predictor), ("selector", method.selector)):
         torch.testing.assert_close(gradients(module, joint), gradients(module, turns[part]))
 
 
 def test_the_rows_of_random_masks_teach_the_predictor_alone():
-    method, trial = hold(FEATURES, OUTPUTS, own_share=0.25), trial_of()
+    method, trial = sufficient(FEATURES, OUTPUTS, own_share=0.25), trial_of()
     ran = []
     method.selector.register_forward_hook(lambda module, inputs, output: ran.append(inputs[0]))
     seen = masks_seen(method, "selector", trial)
@@ -312,11 +312,11 @@ def test_the_rows_of_random_masks_teach_the_predictor_alone():
 
 @pytest.mark.parametrize("estimator", [Reinforce(samples=4), Rebar()], ids=lambda estimator: type(estimator).__name__)
 def test_estimators_that_do_not_differentiate_the_cost_take_turns(estimator):
-    steps = [[step.name for step in phase.steps] for phase in hold(FEATURES, OUTPUTS, estimator=estimator).phases()]
+    steps = [[step.name for step in phase.steps] for phase in sufficient(FEATURES, OUTPUTS, estimator=estimator).phases()]
     assert steps == [["predictor", "selector"], ["predictor"]]
-    together = hold(FEATURES, OUTPUTS)
+    together = sufficient(FEATURES, OUTPUTS)
     assert [[step.name for step in phase.steps] for phase in together.phases()] == [["selector"], ["predictor"]]
-    together.selector_speed = 0.1  # one step has one speed
+    together.plan.selector_speed = 0.1  # one step has one speed
     assert [[step.name for step in phase.steps] for phase in together.phases()] == steps
 
 
@@ -328,8 +328,8 @@ def test_the_scores_of_a_unet_cannot_show_or_hide_all_patches_at_once():
     for recipe in (l2x, vibi, meed, invase, basex, realx, lex):
         assert recipe(FEATURES, OUTPUTS).selector.spread is None  # dense layers score every feature by weights of its own
         selector = recipe(images, OUTPUTS).selector
-        assert selector.spread is not None, recipe.__name__
-        assert (selector.level is not None) == (recipe in (invase, basex, realx)), recipe.__name__  # masks whose size is learned
+        assert selector.spread is not None, recipe.name
+        assert (selector.level is not None) == (recipe in (invase, basex, realx)), recipe.name  # masks whose size is learned
 
 
 def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
@@ -338,7 +338,7 @@ def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
     x = draw.random((200, 1, 8, 8)).astype(np.float32) * 0.2
     x[np.arange(200), 0, 1 + 5 * y, 1] = 1.0  # the place of the bright pixel tells the class
     with seeded(0):
-        method = realx(Patches(1).fit(x), Outputs(2), penalty=2.0)
+        method = realx(Patches(1).fit(x), Classes(2), penalty=2.0)
     rows = Trial(torch.from_numpy(x), as_target(torch.eye(2)[y], real=False))
     fit(method, method.phases(), rows, rows, Settings(epochs=30, batch_size=50))
     _, mask = method.eval().explain(rows.x)
@@ -347,7 +347,7 @@ def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
     assert decides.any(1).double().mean() > 0.9
 
 
-@pytest.mark.parametrize("recipe", [l2x, hold, invase, basex, realx])
+@pytest.mark.parametrize("recipe", [l2x, sufficient, invase, basex, realx])
 def test_scores_are_brought_to_the_spread_asked_for(recipe):
     scores = recipe(FEATURES, OUTPUTS, keep=2, spread=3.0).selector.logits(100 * torch.randn(ROWS, COUNT))
     torch.testing.assert_close(scores.std(1, correction=0), torch.full((ROWS,), 3.0), rtol=1e-2, atol=0)

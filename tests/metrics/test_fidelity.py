@@ -15,7 +15,7 @@ from lexplain.metrics.fidelity import (
     complement_approximator_accuracy,
     post_hoc_accuracy,
 )
-from lexplain.predictors import Outputs, mlp
+from lexplain.predictors import Classes, mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 4
@@ -31,7 +31,7 @@ def model(x):
 
 SAID = model(X)
 TRAIN, TEST = Trial(X[:1000], as_target(SAID[:1000], real=False)), X[1000:]
-FRESH = partial(retrain, outputs=Outputs(2), network=mlp((COUNT,), 2, sees_mask=False, hidden=(64, 64)), steps=300)
+FRESH = partial(retrain, features=FEATURES, outputs=Classes(2), network=mlp((COUNT,), 2, sees_mask=False, hidden=(64, 64)), steps=300)
 
 
 def only(*features, rows=1500):

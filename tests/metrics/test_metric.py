@@ -81,9 +81,9 @@ def test_metric_keeps_its_promises(measure, inputs, device):
     torch.manual_seed(0 if measure in DRAWN else 1)
     assert torch.equal(values, measure(*inputs))  # where nothing is drawn and nothing tied, nothing is left to chance
     assert measure.label
-    assert measure.reads
+    assert measure.description
     assert measure.__doc__
-    assert "\n" not in measure.reads
+    assert "\n" not in measure.description
     assert measure.higher_is_better in (True, False, None)
 
 
@@ -94,13 +94,13 @@ def test_metric_can_be_sent_to_another_process(measure, inputs):
 
 
 def test_decorator_keeps_the_function_and_adds_how_to_read_it():
-    @metric(label="Twice", higher_is_better=None, reads="two for one", percent=True)
+    @metric(label="Twice", higher_is_better=None, description="two for one", percent=True)
     def twice(values):
         """Say it again."""
         return 2 * values
 
     assert twice(torch.ones(2)).tolist() == [2, 2]
-    assert (twice.label, twice.higher_is_better, twice.reads, twice.percent) == ("Twice", None, "two for one", True)
+    assert (twice.label, twice.higher_is_better, twice.description, twice.percent) == ("Twice", None, "two for one", True)
     assert (twice.__name__, twice.__doc__) == ("twice", "Say it again.")
     with pytest.raises(AttributeError):
         twice.label = "Thrice"

@@ -10,7 +10,7 @@ from lexplain.core import Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.roar import kar, only_first, retraining_curve, roar, without_first
-from lexplain.predictors import Outputs, mlp
+from lexplain.predictors import Classes, mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 5
@@ -81,7 +81,7 @@ def test_a_random_ranking_amounts_to_training_on_randomly_masked_rows():
 
 def test_retrained_networks_find_what_is_left():
     small = mlp((COUNT,), 2, sees_mask=False, hidden=(64, 64))
-    network = partial(retrain, outputs=Outputs(2), network=small, steps=250)
+    network = partial(retrain, features=FEATURES, outputs=Classes(2), network=small, steps=250)
     right = RIGHT.expand(2000, -1)
     heights = curve(right, right, network, fractions=(0.0, 0.6)).mean(1)
     assert heights[0] > 0.85

@@ -6,8 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from lexplain.metrics.predictive import auroc
 from lexplain.metrics.statistics import Estimate, bootstrap, holm, paired_difference, paired_test, placement

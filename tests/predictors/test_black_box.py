@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from lexplain.features import Columns
-from lexplain.predictors import BlackBox, Outputs, Remembering
+from lexplain.predictors import BlackBox, CachedModel, Classes, RealValue
 
 FRAME = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0], "income": [1000.0, 3000.0, 2000.0, 9000.0]})
-TWO = Outputs(2)
+TWO = Classes(2)
 
 
 def halves(rows):
@@ -27,7 +27,7 @@ class Spy:
 
 def test_the_model_sees_raw_units_and_names():
     spy, features = Spy(), Columns().fit(FRAME)
-    encoded = features.encode(FRAME)
+    encoded = features.encode(FRAME).x
     assert encoded.mean(0).abs().max() < 1e-6  # the model must not see these
     BlackBox(spy, TWO, decode=features.decode)(encoded, torch.ones(4, 2))
     assert isinstance(spy.asked[0], pd.DataFrame)
@@ -37,7 +37,7 @@ def test_the_model_sees_raw_units_and_names():
 
 def test_an_array_arrives_as_an_array():
     spy, features = Spy(), Columns().fit(FRAME.to_numpy())
-    BlackBox(spy, TWO, decode=features.decode)(features.encode(FRAME.to_numpy()), torch.ones(4, 2))
+    BlackBox(spy, TWO, decode=features.decode)(features.encode(FRAME.to_numpy()).x, torch.ones(4, 2))
     assert type(spy.asked[0]) is np.ndarray
     assert np.allclose(spy.asked[0], FRAME.to_numpy())
 
@@ -56,7 +56,7 @@ def test_the_same_rows_are_asked_for_once(decode):
 
 
 def test_rows_that_look_alike_are_told_apart():
-    ask = Remembering(lambda rows: np.asarray(rows, dtype=float).sum(1))
+    ask = CachedModel(lambda rows: np.asarray(rows, dtype=float).sum(1))
     flat = np.arange(6.0)
     assert ask(flat.reshape(2, 3)).tolist() == [3, 12]
     assert ask(flat.reshape(3, 2)).tolist() == [1, 5, 9]
@@ -72,14 +72,14 @@ def test_rows_that_look_alike_are_told_apart():
 
 
 def test_the_same_numbers_under_other_names_are_another_question():
-    ask = Remembering(lambda rows: rows["a"].to_numpy())
+    ask = CachedModel(lambda rows: rows["a"].to_numpy())
     assert ask(pd.DataFrame({"a": [1.0], "b": [2.0]})).tolist() == [1]
     assert ask(pd.DataFrame({"b": [1.0], "a": [2.0]})).tolist() == [2]
 
 
 def test_the_oldest_answers_are_forgotten():
     spy = Spy()
-    ask = Remembering(spy)
+    ask = CachedModel(spy)
     for i in range(40):
         ask(np.full((1, 1), i))
     ask(np.full((1, 1), 39))
@@ -99,9 +99,9 @@ def test_gives_what_the_model_said():
     said = np.array([[0.2, 0.8], [1.0, 0.0]])
     box = BlackBox(lambda rows: said, TWO, decode=lambda x: x.numpy())
     assert torch.allclose(box(torch.randn(2, 2), torch.ones(2, 2)).probs, torch.tensor(said, dtype=torch.float32))
-    real = BlackBox(lambda rows: np.array([5.0, -3.0]), Outputs(1, real=True), decode=lambda x: x.numpy())
+    real = BlackBox(lambda rows: np.array([5.0, -3.0]), RealValue(), decode=lambda x: x.numpy())
     assert real(torch.randn(2, 2), torch.ones(2, 2)).mean.tolist() == [5, -3]
-    column = BlackBox(lambda rows: np.array([[5.0], [-3.0]]), Outputs(1, real=True), decode=lambda x: x.numpy())
+    column = BlackBox(lambda rows: np.array([[5.0], [-3.0]]), RealValue(), decode=lambda x: x.numpy())
     assert column(torch.randn(2, 2), torch.ones(2, 2)).mean.tolist() == [5, -3]
     tensor = BlackBox(lambda rows: torch.tensor(said, requires_grad=True), TWO, decode=lambda x: x.numpy())
     assert torch.allclose(tensor(torch.randn(2, 2), torch.ones(2, 2)).probs, torch.tensor(said, dtype=torch.float32))

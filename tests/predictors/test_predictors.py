@@ -5,10 +5,10 @@ import torch
 from torch import nn
 from torch.distributions import Categorical, Normal
 
-from lexplain.predictors import BlackBox, Frozen, Outputs, Trained, mlp
+from lexplain.predictors import BlackBox, Classes, Frozen, RealValue, Trained, mlp, outputs_of
 
 COUNT, CLASSES = 4, 3
-CLASSIFY, REGRESS = Outputs(CLASSES), Outputs(1, real=True)
+CLASSIFY, REGRESS = Classes(CLASSES), RealValue()
 
 
 def numbers(outputs):
@@ -173,7 +173,20 @@ def test_the_default_network_has_two_layers_of_200(sees_mask):
     assert [layer.out_features for layer in mlp((3,), 2, sees_mask=False, hidden=(7,)) if isinstance(layer, nn.Linear)] == [7, 2]
 
 
-@pytest.mark.parametrize("outputs", [Outputs(3), Outputs(1, real=True)], ids=["classes", "real"])
+@pytest.mark.parametrize("outputs", [Classes(3), RealValue()], ids=["classes", "real"])
 def test_outputs_of_half_precision_become_distributions_of_full(outputs):
     predicted = outputs.from_network(torch.randn(4, outputs.count).bfloat16())
     assert predicted.mean.dtype == torch.float32 if outputs.real else predicted.logits.dtype == torch.float32
+
+
+def test_outputs_are_told_by_their_count_and_whether_they_are_real():
+    assert outputs_of(3, real=False) == CLASSIFY
+    assert outputs_of(1, real=True) == REGRESS
+    assert (CLASSIFY.count, CLASSIFY.real, REGRESS.count, REGRESS.real) == (3, False, 1, True)
+
+
+@pytest.mark.parametrize(("outputs", "values"), [(CLASSIFY, torch.eye(3)), (REGRESS, torch.tensor([1.0, -2.0]))], ids=["classes", "real"])
+def test_means_of_a_target_are_its_values(outputs, values):
+    target = outputs.target(values)
+    assert isinstance(target, Normal if outputs.real else Categorical)
+    assert torch.equal(outputs.means(target), values.reshape(len(values), -1))

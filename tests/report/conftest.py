@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lexplain.core import Explanation
-from lexplain.features import Patches
+from lexplain.features import FeatureKind, Patches
 
 NAMES = ("age", "income", "city", "job")
 HARD_NAMES = ("<script>alert(1)</script>", "price in $ and $", "日本語", "two\nlines --> &amp;", "n" * 300, "id=\"x\" 'y'")
@@ -20,7 +20,7 @@ def explanation_of(rows=40, names=NAMES, *, data="frame", **fields):
     scores = torch.tensor(draw.uniform(size=(rows, len(names))), dtype=torch.float32)
     outputs = torch.tensor(draw.dirichlet((1.0, 1.0), size=rows), dtype=torch.float32)
     kinds = {"frame": pd.DataFrame(values, columns=list(names)), "array": values, "none": None, "images": values.reshape(rows, 1, 1, -1)}
-    usual = {"scores": scores, "mask": scores > 0.5, "feature_names": tuple(names), "data": kinds[data], "method": "realx"}
+    usual = {"scores": scores, "mask": scores > 0.5, "names": tuple(names), "data": kinds[data], "method": "realx"}
     return Explanation(**{**usual, "predict": lambda: outputs, "classes": ("no", "yes"), **fields})
 
 
@@ -34,9 +34,44 @@ def pictures_of(rows=6, *, channels=1, layout="NHW", dtype="float32", patches=No
     features = patches.fit(data)
     scores = torch.tensor(draw.uniform(size=(rows, features.count)), dtype=torch.float32)
     outputs = torch.tensor(draw.dirichlet((1.0, 1.0, 1.0), size=rows), dtype=torch.float32)
-    usual = {"scores": scores, "mask": scores > 0.5, "feature_names": features.names, "data": data, "method": "realx"}
+    usual = {"scores": scores, "mask": scores > 0.5, "names": features.names, "data": data, "method": "realx"}
     usual |= {"features": features, "predict": lambda: outputs, "classes": (3, 5, 8)}
     return Explanation(**{**usual, **fields})
+
+
+class Words(FeatureKind):
+    """Words of texts: a kind that no table of the library knows."""
+
+    kind = "words of a test"
+    names = tuple(f"word {place}" for place in range(1, 6))
+    shape = (5,)
+
+    def state(self):
+        return {}
+
+    def fit(self, X):
+        return self
+
+    def encode(self, X, device="cpu"):
+        raise AssertionError("nobody has to encode rows to draw them")
+
+    def decode(self, x):
+        raise AssertionError("nobody has to decode rows to draw them")
+
+    def cells(self, X):
+        return [[len(text.split()[place]) if place < len(text.split()) else None for text in X] for place in range(5)]
+
+
+TEXTS = ("a good film", "bad", "not a good film <b>at-all</b>", "good good")
+
+
+def padded_of(*, texts=TEXTS, **fields):
+    """A made-up explanation of texts of different length: (b, 5), in which the first and every word "good" is kept."""
+    names = tuple(tuple(text.split()) for text in texts)
+    valid = torch.tensor([[place < len(row) for place in range(5)] for row in names])
+    mask = torch.tensor([[place < len(row) and (place == 0 or row[place] == "good") for place in range(5)] for row in names])
+    scores = torch.where(valid, 0.9 - 0.1 * torch.arange(5.0), 99.0)  # padding has the highest score: who shows it is found out
+    return Explanation(**{"scores": scores, "mask": mask, "names": names, "valid": valid, "method": "realx", **fields})
 
 
 CASES = {
@@ -45,7 +80,7 @@ CASES = {
     "no data": lambda: explanation_of(data="none"),
     "images": lambda: explanation_of(data="images"),
     "no predictor": lambda: explanation_of(predict=None),
-    "asked": lambda: explanation_of(predict=None, asked=torch.ones(40, dtype=torch.long)),
+    "asked": lambda: explanation_of(predict=None, target_index=torch.ones(40, dtype=torch.long)),
     "real output": lambda: explanation_of(predict=lambda: torch.ones(40, 1), classes=None),
     "one row": lambda: explanation_of(rows=1),
     "one row, one feature": lambda: explanation_of(rows=1, names=("x",)),
@@ -60,6 +95,10 @@ CASES = {
     "patches in colour": lambda: pictures_of(channels=3, layout="NHWC", patches=Patches((4, 3))),
     "patches without pictures": lambda: pictures_of(data=None),
     "one picture, nothing kept": lambda: pictures_of(1, mask=torch.zeros(1, 48, dtype=torch.bool)),
+    "padded rows": lambda: padded_of(),
+    "padded rows of an unknown kind": lambda: padded_of(features=Words(), data=list(TEXTS)),
+    "padded rows, one of them empty": lambda: padded_of(texts=("one two three", "", "four")),
+    "padded rows with the names of their places": lambda: padded_of(names=("a", "b", "c", "d", "e")),
     "from JSON": lambda: Explanation.from_json(explanation_of().to_json()),
 }
 
@@ -88,6 +127,16 @@ def make():
 @pytest.fixture
 def make_pictures():
     return pictures_of
+
+
+@pytest.fixture
+def make_padded():
+    return padded_of
+
+
+@pytest.fixture
+def words():
+    return Words()
 
 
 @pytest.fixture(params=CASES)

@@ -10,18 +10,18 @@ from lexplain.auditing import Card, Line
 from lexplain.metrics import Estimate
 from lexplain.report import card_page
 from lexplain.report.card_page import _own_point, _tradeoff
-from lexplain.report.measures import GROUPS, measures_html
+from lexplain.report.measures import GROUPS, estimate_of, measures_html
 from lexplain.report.verdict import LOOKS, MEANINGS
 
 NOTHING = Estimate(nan, nan, nan, 0)
 LINES = (
-    Line("Loose", Estimate(3.0, 2.0, 4.0, 40), None, "of no group"),
-    Line("Odd", Estimate(0.25, 0.2, 0.3, 7), None, "of a group of its own", group="zebra_stripes"),
-    Line("TPR", Estimate(0.9, 0.85, 0.95, 40), True, "share found", percent=True, group="truth"),
-    Line("Kept", Estimate(1.5, 1.4, 1.6, 40), None, "features kept", group="selection"),
-    Line("eACC", Estimate(0.8, 0.75, 0.86, 40), True, "right answers", percent=True, group="prediction"),
-    Line("ACC, all features", Estimate(0.9, 0.85, 0.95, 40), True, "right answers", percent=True, group="prediction"),
-    Line("Encoding", Estimate(0.01, 0.0, 0.02, 40, 0.9), False, "nats told", group="Honesty"),
+    Line("loose", "Loose", Estimate(3.0, 2.0, 4.0, 40), None, "of no group"),
+    Line("odd", "Odd", Estimate(0.25, 0.2, 0.3, 7), None, "of a group of its own", group="zebra_stripes"),
+    Line("tpr", "TPR", Estimate(0.9, 0.85, 0.95, 40), True, "share found", percent=True, group="truth"),
+    Line("kept", "Kept", Estimate(1.5, 1.4, 1.6, 40), None, "features kept", group="selection"),
+    Line("eacc", "eACC", Estimate(0.8, 0.75, 0.86, 40), True, "right answers", percent=True, group="prediction"),
+    Line("acc_all", "ACC, all features", Estimate(0.9, 0.85, 0.95, 40), True, "right answers", percent=True, group="prediction"),
+    Line("encoding", "Encoding", Estimate(0.01, 0.0, 0.02, 40, 0.9), False, "nats told", group="Honesty"),
 )
 KEPT = pd.DataFrame(
     {"kept": range(5), "eacc": [0.5, 0.7, 0.82, 0.88, 0.91], "low": [0.4, 0.6, 0.7, 0.8, 0.85], "high": [0.6, 0.8, 0.9, 0.95, 0.95]}
@@ -62,17 +62,23 @@ def test_the_whole_page_needs_nothing_else_and_holds_what_was_measured(make, rea
     assert outline.tags.count("svg") == 4  # how sure, trade-off, map, rates
     titles = re.findall(r"<h2>(.*?)</h2>", html)
     assert titles == [
-        "How sure is the verdict",
-        "What is kept against what is known",
-        "Some rows",
-        "What is kept",
-        "How often",
+        "How certain the verdict is",
+        "Accuracy against the number of features kept",
+        "Example rows",
+        "What each row keeps",
+        "How often each feature is kept",
         "The measures",
     ]
     assert html.index('class="ruling') < html.index("<nav") < html.index("<h2>")
     assert "Made with lexplain 1.2 on today." in html
     assert html == card_page(card_of(tradeoff=KEPT, explanation=make()), version="1.2", date="today")
     assert card.to_html() == card_page(card)
+
+
+def test_numbers_of_a_card_are_found_by_their_key():
+    renamed = card_of(lines=[replace(line, label=f"another word for {line.key}") for line in LINES])
+    assert [estimate_of(renamed, key).mean for key in ("encoding", "eacc", "acc_all", "kept")] == [0.01, 0.8, 0.9, 1.5]
+    assert estimate_of(card_of(lines=()), "eacc") is None
 
 
 def test_the_trade_off_says_what_its_figure_shows(make):
@@ -100,7 +106,7 @@ def test_the_trade_off_makes_do_with_less(make):
 
 def test_an_open_verdict_says_how_many_rows_would_settle_it():
     estimate = Estimate(0.06, 0.025, 0.097, 500, 0.9)
-    html = card_page(card_of("cannot tell", lines=(Line("Encoding", estimate, False, "nats"),), rows=500))
+    html = card_page(card_of("cannot tell", lines=(Line("encoding", "Encoding", estimate, False, "nats"),), rows=500))
     assert "roughly 6,200 rows would place it wholly above the margin" in html
     assert "90% interval 0.025 to 0.097" in html
     assert "encoding alone" not in html
@@ -121,8 +127,8 @@ def test_groups_come_in_their_order_then_unknown_ones_then_the_rest():
 def test_lines_are_written_with_interval_direction_and_how_to_read_them():
     lines = (
         *LINES,
-        Line("None", NOTHING, False, "could not be", percent=True),
-        Line("Tiny", Estimate(-1e-9, -1e-9, 0.0, 40), None, "nothing"),
+        Line("none", "None", NOTHING, False, "could not be", percent=True),
+        Line("tiny", "Tiny", Estimate(-1e-9, -1e-9, 0.0, 40), None, "nothing"),
     )
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", measures_html(card_of(lines=lines)))]
     assert ["Encoding", "0.010", "0.000 to 0.020 (90%)", "↓ lower", "nats told"] in cells
@@ -144,8 +150,12 @@ def test_nothing_measured_is_a_page_too(read):
 def test_one_row_of_many_hard_names_has_a_page(make, hard_names, read):
     names = (*hard_names, *(f"gene {j}" for j in range(294)))
     estimate = Estimate(0.02, 0.02, 0.02, 1, 0.9)
-    line = Line("<script>x</script>", estimate, None, "<script>y</script>", group="<script>z</script>")
-    lines = (Line("Encoding", estimate, False, "nats"), line, Line("eACC", Estimate(1.0, 1.0, 1.0, 1), True, "right", percent=True))
+    line = Line("<script>k</script>", "<script>x</script>", estimate, None, "<script>y</script>", group="<script>z</script>")
+    lines = (
+        Line("encoding", "Encoding", estimate, False, "nats"),
+        line,
+        Line("eacc", "eACC", Estimate(1.0, 1.0, 1.0, 1), True, "right", percent=True),
+    )
     curve = pd.DataFrame({"kept": np.arange(301), "eacc": 1.0, "low": 1.0, "high": 1.0})
     explanation = make(rows=1, names=names)
     card = card_of(lines=lines, method="<script>m</script>", rows=1, tradeoff=curve, explanation=explanation)
@@ -161,5 +171,5 @@ def test_one_row_of_many_hard_names_has_a_page(make, hard_names, read):
 def test_an_explanation_of_no_row_is_left_out(make, read):
     html = card_page(card_of(lines=(), explanation=make()[:0], rows=0))
     assert "0 rows, 4 features." in html
-    assert "Some rows" not in html
+    assert "Example rows" not in html
     read(html)

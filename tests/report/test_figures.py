@@ -176,7 +176,7 @@ def test_bars_show_scores_values_and_the_class(make):
     explanation = make()
     ax = row_bars(explanation, 3)
     order = explanation.scores[3].argsort(descending=True).tolist()
-    names = [f"{explanation.feature_names[j]} = {explanation.data.iloc[3, j]:.3f}" for j in order]
+    names = [f"{explanation.names[j]} = {explanation.data.iloc[3, j]:.3f}" for j in order]
     assert [label.get_text() for label in ax.get_yticklabels()] == names
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(explanation.scores[3][order].tolist())
     assert [bar.get_facecolor() == to_rgba(BLUE) for bar in ax.patches] == explanation.mask[3][order].tolist()

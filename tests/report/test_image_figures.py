@@ -16,7 +16,7 @@ from lexplain.features import Patches
 from lexplain.imputers import Constant, Marginal
 from lexplain.report import feature_rates, image_grid, image_kept, image_overlay, image_scores, imputed, row_bars, selection_map, to_svg
 from lexplain.report.figures.canvas import ORANGE
-from lexplain.report.figures.paint import HIDDEN, scale_of
+from lexplain.report.images.paint import HIDDEN, scale_of
 
 KINDS = {
     "grey": {},
@@ -42,7 +42,7 @@ def blocks(enlarged, shape):
 
 def as_shown(explanation, row):
     """The image (rows, columns, 3) in [0, 1], by hand."""
-    image = explanation.features.encode(explanation.data)[row].numpy()
+    image = explanation.features.encode(explanation.data).x[row].numpy()
     return np.stack([image[k % len(image)] for k in range(3)], -1)
 
 
@@ -140,7 +140,7 @@ def test_the_truth_of_pixels_is_drawn_on_patches():
     rows = np.random.default_rng(0).random((2, 4, 6))
     features = Patches(2).fit(rows)
     mask = torch.tensor([[1, 0, 0, 0, 0, 0]] * 2).bool()
-    explanation = Explanation(mask.float(), mask, features.names, rows, "hold", features)
+    explanation = Explanation(mask.float(), mask, features.names, rows, "sufficient", features)
     pixels = features.expand(mask)[:, 0]  # (2, 4, 6)
     by_patch, by_pixel = (image_grid(explanation, rows=2, truth=truth) for truth in (mask, pixels.flatten(1)))
     assert to_svg(by_patch) == to_svg(by_pixel) == to_svg(image_grid(explanation, rows=2, truth=pixels.numpy()))
@@ -203,7 +203,7 @@ def test_masks_are_small_pictures_and_the_truth_is_outlined(make_pictures):
 
 def test_an_imputer_changes_only_what_is_hidden(make_pictures):
     explanation = make_pictures(channels=3, layout="NHWC")
-    imputer = Marginal(explanation.features.encode(explanation.data))
+    imputer = Marginal(explanation.features.encode(explanation.data).x)
     parts = (imputer, explanation.features, explanation.mask[2])
     figure = imputed(parts, explanation.data[2], draws=3)
     image, alone, *draws = (picture(ax) for ax in figure.axes)
@@ -234,7 +234,7 @@ def test_grid_has_a_line_an_image_and_a_column_a_view(make_pictures):
     explanation = make_pictures(20)
     said = [explanation.classes[k] for k in explanation.prediction.argmax(1).tolist()]
     labels = [8 if row == 7 and name != 8 else 3 if row == 7 else name for row, name in enumerate(said)]
-    imputer = Marginal(explanation.features.encode(explanation.data))
+    imputer = Marginal(explanation.features.encode(explanation.data).x)
     figure = image_grid(explanation, rows=[4, 7, -1], labels=labels, truth=explanation.mask, imputer=imputer, draws=2)
     views = [ax for ax in figure.axes if ax.images]
     assert [ax.get_title() for ax in views if ax.get_title()] == ["the image", "kept, on it", "kept, alone", "scores", "draw 1", "draw 2"]

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from lexplain.auditing import Card
 from lexplain.features import Patches
 from lexplain.report import card_page, explanation_page, explanation_table
-from lexplain.report.figures.paint import scale_of
+from lexplain.report.images.paint import scale_of
 
 IMAGE = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="([^"]*)"')
 
@@ -68,7 +68,7 @@ def test_large_images_are_made_small_and_the_page_says_so(make_pictures):
     large = np.random.default_rng(0).uniform(size=(2, 700, 40)).astype("float32")
     features = Patches(20).fit(large)
     scores = torch.linspace(0, 1, 2 * features.count).reshape(2, -1)
-    html = explanation_page(make_pictures(2, data=large, features=features, feature_names=features.names, scores=scores, mask=scores > 0.5))
+    html = explanation_page(make_pictures(2, data=large, features=features, names=features.names, scores=scores, mask=scores > 0.5))
     _, *drawn = pictures(html)
     assert max(max(image.shape) for image, _ in drawn) <= 336
     assert "every 3rd pixel is shown" in html

@@ -54,8 +54,8 @@ def test_outcomes(make):
     cases = {
         "predicted yes (75%)": usual,
         "predicted class 1 (75%)": replace(usual, classes=None),
-        "no (25%)": replace(usual, asked=asked),
-        "no": replace(usual, asked=asked, predict=None),
+        "no (25%)": replace(usual, target_index=asked),
+        "no": replace(usual, target_index=asked, predict=None),
         "predicted 2.500": replace(usual, classes=None, predict=lambda: torch.tensor([[2.5]])),
         "": replace(usual, predict=None),
     }

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lexplain.reproduce import audit_power
-from lexplain.reproduce.cells import Cell
+from lexplain.reproduce.cells import Cell, Run
 
 
 def test_every_kind_has_its_draws():
@@ -46,11 +46,17 @@ def test_a_draw_of_each_sort_is_computed(label, monkeypatch):
 
 
 def test_the_page_counts_and_draws(tmp_path, monkeypatch):
-    def cells(frame):
-        return frame.assign(seed=0, data="s1", machine="one", date="2026-01-01")
+    def finished(run, cells, compute):
+        done = [cell for cell in cells if cell.label in ("position", "oracle")]
+        frame = pd.DataFrame({"key": cell.key, "label": cell.label, "data": cell.data, "seed": cell.seed} for cell in done)
+        return frame.assign(
+            verdict=["encodes", "honest"], encoding=[0.6, 0.001], machine="one", date="2026-01-01", code="a", fresh=[True, False]
+        )
 
-    frame = cells(pd.DataFrame({"label": ["position", "oracle"], "verdict": ["encodes", "honest"], "encoding": [0.6, 0.001]}))
-    monkeypatch.setattr(audit_power, "run_cells", lambda *_, **__: frame)
-    page = audit_power.reproduce(quick=True, seeds=1, out=tmp_path, workers=1)
+    monkeypatch.setattr(Run, "cells", finished)
+    page = audit_power.reproduce(Run(audit_power.NAME, quick=True, seeds=1, out=tmp_path))
     assert "| position | 1 | 100 [3, 100] | 0 [0, 98] |" in page.read_text()
+    assert "| oracle † | 1 |" in page.read_text()
+    assert "| all honest selectors † | 1 |" in page.read_text()
+    assert "2 of 8 cells are computed." in page.read_text()
     assert (page.parent / "estimates.svg").read_text().startswith("<svg")

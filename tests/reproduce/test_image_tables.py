@@ -12,13 +12,16 @@ from lexplain import imputers
 from lexplain.core import Dataset, Part
 from lexplain.estimators import Rebar
 from lexplain.imputers import Constant, Marginal
+from lexplain.masks import Coins, UniformRate
+from lexplain.methods import Together
 from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
-from lexplain.reproduce.cells import Cell
+from lexplain.reproduce.cells import Cell, Run
 
+WHERE = {"machine": "one", "date": "2026-01-01", "code": "a", "fresh": True}
 TINY = {"rows": 60, "steps": 2, "batch_size": 20, "judge_steps": 2}
 
 
-def cell(label="marginal", method="hold", **options):
+def cell(label="marginal", method="sufficient", **options):
     return Cell("sp_digits", label, method, 0, {"width": 4, "keep": 0.1, **options}, TINY)
 
 
@@ -58,7 +61,7 @@ def test_faces_have_a_tenth_first():
     assert [each.options["keep"] for each in made] == [0.1] * len(lex_faces.LINES) + list(lex_faces.OTHER_RATES)
 
 
-@pytest.mark.parametrize("method", ["hold", "realx", "l2x"])
+@pytest.mark.parametrize("method", ["sufficient", "realx", "l2x"])
 def test_a_cell_is_computed_and_judged(method, tmp_path):
     numbers = images.compute(cell(method=method), tmp_path)
     assert {"ACC", "eACC", "eAUROC", "FULL ACC", "kept", "wrong", "breaks"} <= set(numbers)
@@ -108,11 +111,31 @@ def test_networks_of_half_the_size_see_means_of_squares():
 def test_a_cell_names_its_estimator_and_size_of_networks():
     told = Cell("sp_digits", "realx", "realx", 0, {"width": 4, "keep": 0.1, "estimator": "Rebar"}, {**TINY, "networks": "half"})
     data, features, outputs = images.scene(images.task_of(told))
-    x = features.encode(data.train.x[:4])
+    x = features.encode(data.train.x[:4]).x
     method = images.build(told, features, outputs, x, x)
-    assert isinstance(method.estimator, Rebar)
+    assert isinstance(method.plan.estimator, Rebar)
     assert method.selector.network(x).shape == (4, features.count)
     assert method.predictor.network[0].kernel_size == 2
+
+
+def test_a_cell_names_its_masks_and_prices():
+    data, features, outputs = images.scene(images.task_of(cell()))
+    x = features.encode(data.train.x[:4]).x
+    plain = images.build(cell(last=0.3), features, outputs, x, x)
+    assert plain.plan.schedule.masks is UniformRate
+    assert plain.objective.mask_costs == ()
+    surrogate = images.build(cell(surrogate=True, last=0.3), features, outputs, x, x).plan
+    assert (surrogate.schedule.masks, surrogate.schedule.own_share, surrogate.schedule.last) == (Coins, 0.0, 0.3)
+    assert isinstance(surrogate, Together)
+    connected = images.build(cell(connected=0.003), features, outputs, x, x).objective.mask_costs
+    assert [term.price for term in connected] == [0.003]
+    assert torch.equal(connected[0].neighbours, features.neighbours())
+
+
+def test_judges_that_are_not_there_are_trained_before_the_cells(tmp_path):
+    frame = images.run_images(Run("table", out=tmp_path), [cell()])
+    assert frame["fresh"].tolist() == [True]
+    assert {path.name.split("-")[1] for path in (tmp_path / "table" / "judges").iterdir()} == {"EVAL", "FULL"}
 
 
 def test_imputers_learn_from_training_images_and_draw_from_others():
@@ -138,31 +161,29 @@ def test_the_page_is_written_beside_what_is_published(name, tmp_path, monkeypatc
     module = lex_panels if name.startswith("lex") else realx_image_tables
     numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "kept": 5.0, "wrong": 0.01, "breaks": 2.0, "fit_seconds": 1.0}
 
-    def run(made, folder, *, workers):
-        rows = [
-            {"data": c.data, "label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made
-        ]
-        return pd.DataFrame(rows).assign(imputer_seconds=0.1, **numbers, **{"eACC, any rate": 0.85})
+    def finished(run, made, compute, *, prepare):
+        return pd.DataFrame({"key": c.key, **c.facts(), **WHERE} for c in made).assign(
+            imputer_seconds=0.1, **numbers, **{"eACC, any rate": 0.85}
+        )
 
-    monkeypatch.setattr(module, "run", run)
-    page = module.reproduce(name, quick=True, seeds=1, out=tmp_path, workers=1).read_text()
+    monkeypatch.setattr(Run, "cells", finished)
+    page = module.reproduce(Run(name, quick=True, seeds=1, out=tmp_path)).read_text()
     assert f"lexplain reproduce {name} --quick --seeds 1" in page
     assert "| 90.0 | 80.0 |" in page
     assert ("published" in page.lower()) == (module is realx_image_tables) or "publishes" in page
 
 
 def test_the_page_of_faces_shows_how_much_lies_on_the_mouth(tmp_path, monkeypatch):
-    def run(made, folder, *, workers):
-        rows = [{"label": c.label, "seed": c.seed, "options": c.options, "machine": "one", "date": "2026-01-01"} for c in made]
+    def finished(run, made, compute, *, prepare):
         numbers = {"ACC": 0.9, "eACC": 0.8, "eAUROC": 0.95, "FULL ACC": 0.97, "wrong": 0.25, "breaks": 2.0, "fit_seconds": 1.0}
-        return pd.DataFrame(rows).assign(**numbers)
+        return pd.DataFrame({"key": c.key, **c.facts(), **WHERE} for c in made).assign(**numbers)
 
     truth = np.zeros((4, 10), dtype=bool)
     truth[:, :2] = True
     test = Part(np.zeros((4, 1)), np.zeros(4, dtype=int), truth)
-    monkeypatch.setattr(lex_faces, "run", run)
+    monkeypatch.setattr(Run, "cells", finished)
     monkeypatch.setattr(lex_faces, "scene", lambda _: (Dataset("faces", "", test, test, test, ()), None, None))
-    written = lex_faces.reproduce(quick=False, seeds=1, out=tmp_path, workers=1)
+    written = lex_faces.reproduce(Run(lex_faces.NAME, seeds=1, out=tmp_path))
     assert "covers 20.0 % of the patches" in written.read_text()
     assert "| 75.0 | 90.0 | 80.0 |" in written.read_text()
     assert "![inside](inside.svg)" in written.read_text()

@@ -1,7 +1,7 @@
 """Tables are put together from cells that are computed once, and say where they come from."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -10,10 +10,12 @@ import torch
 
 from lexplain.core import Explanation
 from lexplain.reproduce import TABLES, audit_order, default_method, lex_figure3, real_tables, realx_table1, reproduce
-from lexplain.reproduce.cells import Cell, run_cells
-from lexplain.reproduce.exact import exact_judgement
+from lexplain.reproduce.cells import Cell, Run
+from lexplain.reproduce.realx_table1 import exact_judgement
 from lexplain.reproduce.synthetic import compute
-from lexplain.reproduce.tables import mean_and_spread, write_result
+from lexplain.reproduce.tables import _listed, mean_and_spread, write_result
+
+WHERE = {"machine": "a machine", "date": "2026-01-01", "code": "a", "fresh": True}
 
 
 def number(cell):
@@ -29,14 +31,26 @@ def cells(seeds):
 
 
 def test_a_cell_is_computed_once(tmp_path):
-    first = run_cells(cells(2), number, tmp_path)
+    run = Run("table", out=tmp_path)
+    first = run.cells(cells(2), number)
     assert first["TPR"].tolist() == [0.0, 0.1]
-    assert {"machine", "date", "seed", "data"} <= set(first.columns)
-    again = run_cells(cells(2), broken, tmp_path)  # nothing is missing, so nothing is computed
+    assert {"machine", "date", "code", "fresh", "key", "seed", "data"} <= set(first.columns)
+    again = run.cells(cells(2), broken)  # nothing is missing, so nothing is computed
     pd.testing.assert_frame_equal(first, again)
     with pytest.raises(RuntimeError, match="cell 2"):
-        run_cells(cells(3), broken, tmp_path)
-    assert len(list(tmp_path.glob("*.json"))) == 2
+        run.cells(cells(3), broken)
+    assert len(list((tmp_path / "table" / "cells").glob("*.json"))) == 2
+
+
+def test_cells_of_earlier_code_are_computed_anew_when_asked(tmp_path, monkeypatch):
+    run = Run("table", out=tmp_path)
+    run.cells(cells(1), number)
+    monkeypatch.setattr("lexplain.reproduce.cells.code_digest", lambda compute: "later")
+    assert run.cells(cells(2), number)["fresh"].tolist() == [False, True]
+    assert replace(run, only_read=True).cells(cells(3), broken)["fresh"].tolist() == [False, True]
+    assert replace(run, again=True).cells(cells(2), number)["fresh"].tolist() == [True, True]
+    with pytest.raises(ValueError, match="no cell is finished yet"):
+        Run("other", out=tmp_path, only_read=True).cells(cells(1), number)
 
 
 def test_other_settings_are_another_cell():
@@ -53,17 +67,61 @@ def test_the_mean_over_seeds_and_its_spread():
 
 
 def test_a_page_names_what_was_not_finished(tmp_path):
-    asked = [Cell("s1", "a", "hold", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)]
+    asked = [Cell("s1", "a", "sufficient", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)]
     asked.append(Cell("s1", "b", "realx", 0, {"penalty": 1.0}))
-    rows = [{"label": c.label, "seed": c.seed, "options": json.loads(json.dumps(c.options)), "machine": "m", "date": "d"} for c in asked]
+    rows = [{"key": c.key, **c.facts(), **WHERE} for c in asked]
 
-    def page(finished):
+    def page(finished, asked=asked):
         frame = pd.DataFrame(rows[place] for place in finished)
-        written = write_result(tmp_path, title="t", command="c", notes="n", frame=frame, sections=[], figures={}, asked=asked)
-        return written.read_text()
+        return write_result(Run("table", out=tmp_path), title="t", notes="n", frame=frame, sections=[], figures={}, asked=asked).read_text()
 
     assert "Not finished" not in page([0, 1, 2, 3])
+    assert "4 of 4 cells are computed." in page([0, 1, 2, 3])
     assert "**Not finished:** a, 10 % (seeds 1, 2); b (seed 0). The command goes on with them." in page([0])
+    assert "1 of 4 cells are computed." in page([0])
+    more = [*asked, Cell("s2", "b", "realx", 0, {"penalty": 1.0})]
+    assert "4 of 5 cells are computed. **Not finished:** b, s2 (seed 0)." in page([0, 1, 2, 3], more), "several data sets are named"
+    more = [*asked, *(Cell("s1", "b", "l2x", 0, {"keep": k}) for k in (3, 4))]
+    assert "**Not finished:** b, 3 kept (seed 0); b, 4 kept (seed 0)." in page([0, 1, 2, 3], more), "so are several sizes of a row"
+
+
+def test_many_seeds_are_named_by_the_first_and_the_last():
+    assert _listed([3, 1, 2]) == "1, 2, 3"
+    assert _listed({0, *range(2, 9), 20}) == "0, 2 to 8, 20"
+
+
+def test_a_page_marks_what_earlier_code_computed(tmp_path):
+    made = [Cell("s1", label, "realx", seed) for label in ("a", "b", "c", "d") for seed in range(2)]
+    ages = {"a": (True, True), "b": (True, False), "c": (False, False), "d": (False, True)}
+    days = {"a": "2026-01-09", "b": "2026-01-01", "c": "2026-01-01", "d": "2026-01-02"}
+    rows = [{"key": c.key, **c.facts(), **WHERE, "fresh": ages[c.label][c.seed], "date": days[c.label], "TPR": 1.0} for c in made]
+    frame = pd.DataFrame(rows)
+    frame.loc[4, "date"] = "2025-12-31"
+    table = mean_and_spread(frame, ["label"], ["TPR"])
+    assert table["label"].tolist() == ["a", "b †", "c †", "d †"]
+    run = Run("table", out=tmp_path)
+    page = write_result(run, title="t", notes="n", frame=frame[:6], beside=[frame[6:]], sections=[("All", table)], figures={}, asked=made)
+    assert "8 of 8 cells are computed." in page.read_text()
+    assert "† **Computed by earlier code:** `b` (2026-01-01); `c` (2025-12-31 to 2026-01-01); `d` (2026-01-02)." in page.read_text()
+    assert "Date: 2025-12-31 to 2026-01-09." in page.read_text()
+    good = frame.assign(fresh=True)
+    page = write_result(run, title="t", notes="n", frame=good, sections=[], figures={}, asked=made)
+    assert "earlier code" not in page.read_text()
+
+
+def test_figures_that_are_there_stay_where_nothing_is_computed(tmp_path):
+    from lexplain.report import sweep
+
+    frame = pd.DataFrame({"key": c.key, **c.facts(), **WHERE, "k": 1, "TPR": 0.5} for c in cells(1))
+    figures = {"line": lambda: sweep(frame, x="k", y="TPR", by="label"), "none": lambda: None}
+    told = {"title": "t", "notes": "n", "frame": frame, "sections": [], "asked": cells(1)}
+    page = write_result(Run("table", out=tmp_path), **told, figures=figures)
+    assert "![line](line.svg)" in page.read_text()
+    assert "![none]" not in page.read_text()
+    gone = {name: lambda: pytest.fail("drawn") for name in figures}
+    page = write_result(Run("table", out=tmp_path, only_read=True), **told, figures=gone)
+    assert "![line](line.svg)" in page.read_text()
+    assert "![none]" not in page.read_text()
 
 
 def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():
@@ -167,9 +225,6 @@ def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch):
     assert real_tables._kept(frame.assign(lost=[6.0, 1.0]))["l2x"].item().endswith("*")
 
 
-WHERE = {"machine": "a machine", "date": "2026-01-01"}
-
-
 def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch):
     for name in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):
         monkeypatch.setattr(f"lexplain.{name}", 30)
@@ -177,7 +232,8 @@ def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkey
     assert len({cell.key for cell in made}) == len(made) == 5
     numbers = audit_order.compute(made[0])
     assert numbers["honest"] + numbers["encodes"] + numbers["cannot tell"] == 1
-    monkeypatch.setattr(audit_order, "run_cells", lambda cells, *_, **__: pd.DataFrame({**asdict(c), **numbers, **WHERE} for c in cells))
-    page = audit_order.reproduce(quick=True, seeds=1, out=tmp_path, workers=1).read_text()
+    done = [{"key": cell.key, **asdict(cell), **numbers, **WHERE} for cell in made]
+    monkeypatch.setattr(Run, "cells", lambda *_: pd.DataFrame(done))
+    page = audit_order.reproduce(Run(audit_order.NAME, quick=True, seeds=1, out=tmp_path)).read_text()
     assert "lexplain reproduce audit-order --quick --seeds 1" in page
     assert "| s1 | l2x, k = 1 | 1 |" in page

@@ -56,7 +56,7 @@ def test_explanations_that_stop_changing_end_the_search():
     free = lx.RightReasons(nn.Identity(), strength=0.0, **SOON)  # nothing is forbidden in earnest
     found = lx.find_another_explanation(lambda: nn.Linear(1, 2), x[:, :1], y, most=5, trainer=free)
     assert len(found) == 2
-    assert "are those of one before it" in found.why
+    assert "are the same as those of an earlier one" in found.why
 
 
 def test_the_same_seed_finds_the_same_models():
@@ -75,3 +75,9 @@ def test_the_figure_has_a_panel_for_each_model_and_row(found):
     text = to_svg(figure)
     assert "model 2" in text
     assert f"held out {found.held_scores[1]:.1%}" in text
+
+
+def test_a_trainer_with_features_is_refused():
+    x, y = two_reasons(60)
+    with pytest.raises(ValueError, match="pass encoded rows"):
+        lx.find_another_explanation(network, x, y, trainer=lx.RightReasons(features=lx.Columns()))

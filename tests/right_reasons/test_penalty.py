@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lexplain.right_reasons.penalty import input_gradients, right_reasons_loss, spoken, two_terms
+from lexplain.right_reasons.penalty import explained_output, input_gradients, right_reasons_loss, two_terms
 
 VARIANTS = [("log", "sum"), ("log", "max"), ("log", "label"), ("log", 1), ("linear", "max"), ("linear", "label"), ("linear", 0)]
 
@@ -38,7 +38,7 @@ def test_slopes_match_finite_differences(scale, target):
     for j in range(4):
         moved = torch.zeros(4, dtype=torch.float64)
         moved[j] = step
-        up, down = (spoken(network(x + sign * moved), scale=scale, target=target, y=y) for sign in (1, -1))
+        up, down = (explained_output(network(x + sign * moved), scale=scale, target=target, y=y) for sign in (1, -1))
         assert torch.allclose(slopes[:, j], (up - down) / (2 * step), atol=1e-6)
 
 

@@ -10,6 +10,10 @@ from sklearn.base import clone
 from torch import nn
 
 import lexplain as lx
+from lexplain.core import seeded
+from lexplain.core.contracts import Encoded
+from lexplain.features import FeatureKind, Patches
+from lexplain.predictors import mlp
 from lexplain.right_reasons.penalty import Terms
 from lexplain.right_reasons.strength import Balance
 
@@ -41,13 +45,13 @@ def shuffled(x, column, seed=1):
 def test_a_forbidden_column_is_not_used_and_the_other_one_is(strength):
     x, y = two_reasons()
     plain = lx.RightReasons(small(), **SOON).fit(x, y)
-    told = lx.RightReasons(small(), strength=strength, **SOON).fit(x, y, irrelevant_mask=[1, 0, 0])
-    assert plain.score(shuffled(x, 0), y) < 0.8 < 0.95 < told.score(shuffled(x, 0), y)
-    slopes = np.abs(told.input_gradients(x)).mean(0)
+    right = lx.RightReasons(small(), strength=strength, **SOON).fit(x, y, irrelevant_mask=[1, 0, 0])
+    assert plain.score(shuffled(x, 0), y) < 0.8 < 0.95 < right.score(shuffled(x, 0), y)
+    slopes = np.abs(right.input_gradients(x)).mean(0)
     assert slopes[0] < 0.1 * slopes[1]
-    assert told.strength_ > 0
+    assert right.strength_ > 0
     assert plain.strength_ == 0
-    assert told.still_used_ <= 0.05
+    assert right.still_used_ <= 0.05
     assert plain.still_used_ == 0
 
 
@@ -101,7 +105,7 @@ def test_text_labels_and_frames():
     model = lx.RightReasons(small(), **SOON).fit(frame, np.array(["no", "yes"])[y], irrelevant_mask=[1, 0, 0])
     assert set(model.predict(frame)) <= {"no", "yes"}
     e = model.explain(frame.head(5))
-    assert e.feature_names == ("loud", "soft", "noise")
+    assert e.names == ("loud", "soft", "noise")
     assert e.prediction.shape == (5, 2)
     assert e.classes == ("no", "yes")
     assert torch.equal(e.scores, torch.from_numpy(np.abs(model.input_gradients(frame.head(5)))))
@@ -128,7 +132,7 @@ def test_pictures_and_marks_of_a_whole_channel_axis():
     network = nn.Sequential(nn.Conv2d(2, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(64, 2))
     model = lx.RightReasons(network, **SOON | {"epochs": 5}).fit(x, y, irrelevant_mask=mask)
     assert model.input_gradients(x[:3]).shape == (3, 2, 4, 4)
-    assert model.explain(x[:3]).feature_names[0] == "x[0,0,0]"
+    assert model.explain(x[:3]).names[0] == "x[0,0,0]"
 
 
 def test_rows_that_are_always_included_are_in_each_batch():
@@ -199,6 +203,8 @@ def test_the_balance_rises_falls_and_stays_in_bounds():
         ({}, {"irrelevant_mask": np.full(3, 0.5)}, "1 .must not be used., 0, or NaN"),
         ({}, {"irrelevant_mask": np.ones((2, 3)), "annotated_rows": [0, 99]}, "annotated_rows must be 2 row numbers"),
         ({"network": nn.Linear(3, 5)}, {}, r"returned shape \(4, 5\) for 4 rows"),
+        ({"network": None}, {"irrelevant_mask": np.ones(2)}, r"irrelevant_mask has shape \(2,\)"),
+        ({"network": None, "batch_size": 0}, {}, "batch_size=0"),
     ],
 )
 def test_refusals(settings, given, message):
@@ -221,3 +227,128 @@ def test_marked_inputs_that_nothing_can_stand_in_for_are_said_to_be_used(caplog)
     assert "of the answers still change with inputs that were marked" in caplog.text
     values = lx.RightReasons(small(2, 1), strength=1e-6, held_out=0.0, **SOON).fit(x, x[:, 0], irrelevant_mask=[1, 0])
     assert values.still_used_ > 0.5
+
+
+# ---- rows that features encode ----
+
+
+def leaky_table(n=200):
+    """A category that gives the class away, a column that tells it honestly, and noise."""
+    draw = np.random.default_rng(0)
+    y = draw.integers(2, size=n)
+    dose = draw.normal(size=n) * 0.3 + 2 * y
+    return pd.DataFrame({"leak": np.where(y, "b", "a"), "dose": dose, "noise": draw.normal(size=n)}), np.where(y, "ill", "well")
+
+
+def test_a_forbidden_category_is_not_used():
+    x, y = leaky_table()
+    model = lx.RightReasons(epochs=30).fit(x, y, irrelevant_mask=np.array([1, 0, 0]))
+    e = model.explain(x)
+    share = e.scores.mean(0)
+    assert float(share[0]) < 0.1 * float(share[1])
+    assert e.names == ("leak", "dose", "noise")
+    assert e.features is model.features_
+    assert e.classes == ("ill", "well")
+    assert model.input_shape_ == (4,)
+    assert model.n_features_in_ == 3
+    assert model.score(x, y) > 0.9
+
+
+def test_a_features_score_is_the_length_of_its_slopes():
+    x, y = leaky_table(60)
+    model = lx.RightReasons(epochs=1).fit(x, y)
+    slopes = model.input_gradients(x)
+    assert slopes.shape == (60, 4)
+    assert np.allclose(model.explain(x).scores[:, 0], np.sqrt((slopes[:, :2] ** 2).sum(1)))
+    assert np.allclose(model.explain(x).scores[:, 1:], np.abs(slopes[:, 2:]))
+    assert np.allclose(model.explain(x).prediction, model.predict_proba(x))
+
+
+def test_our_own_network_is_the_dense_one_on_encoded_rows():
+    x, y = leaky_table(100)
+    features = lx.Columns().fit(x)
+    with seeded(5):
+        network = mlp((4,), 2, sees_mask=False, hidden=(50, 30), activation=nn.ReLU)
+    encoded = features.encode(x).x.numpy()
+    marks = np.zeros((100, 3))
+    marks[:50, 0] = 1
+    marks[90:] = np.nan
+    wide = marks[:, [0, 0, 1, 2]]
+    plain = lx.RightReasons(network, epochs=3, batch_size=16, random_state=5).fit(encoded, y, irrelevant_mask=wide)
+    ours = lx.RightReasons(epochs=3, random_state=5).fit(x, y, irrelevant_mask=marks)
+    yours = lx.RightReasons(network, features=lx.Columns(), epochs=3, batch_size=16, random_state=5).fit(x, y, irrelevant_mask=wide)
+    for model in (ours, yours):
+        assert np.array_equal(model.predict_proba(x), plain.predict_proba(encoded))
+        assert model.strength_ == plain.strength_
+        assert model.still_used_ == plain.still_used_
+
+
+def test_marks_of_features_of_encoded_inputs_and_of_some_rows_mean_the_same():
+    x, y = leaky_table(100)
+    ways = [
+        {"irrelevant_mask": [1, 0, 0]},
+        {"irrelevant_mask": [1, 1, 0, 0]},
+        {"irrelevant_mask": np.tile([1, 0, 0], (100, 1))},
+        {"irrelevant_mask": np.tile([1, 0, 0], (100, 1)), "annotated_rows": np.arange(100)},
+    ]
+    found = [lx.RightReasons(strength=5.0, epochs=2).fit(x, y, **way).predict_proba(x) for way in ways]
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_groups_and_patches_are_marked_and_explained():
+    x, y = leaky_table(60)
+    groups = lx.Groups({"both": ["leak", "dose"]})
+    grouped = lx.RightReasons(features=groups, epochs=1).fit(x, y, irrelevant_mask=[1, 0])
+    assert grouped.explain(x).names == ("both", "noise")
+    assert not groups.is_fitted
+    images = np.random.default_rng(0).normal(size=(60, 4, 4)).astype(np.float32)
+    model = lx.RightReasons(features=Patches(2), epochs=1).fit(images, y, irrelevant_mask=[1, 0, 0, 0])
+    assert model.explain(images).scores.shape == (60, 4)
+    assert model.input_gradients(images).shape == (60, 1, 4, 4)
+
+
+def test_padding_is_neither_marked_nor_scored():
+    x = np.random.default_rng(0).normal(size=(60, 3)).astype(np.float32)
+    features = Ragged().fit(x)
+    model = lx.RightReasons(features=features, epochs=1).fit(x, [0, 1] * 30, irrelevant_mask=[0, 0, 1])
+    e = model.explain(x)
+    assert torch.equal(e.valid, features.encode(x).valid)
+    assert not e.mask[~e.valid].any()
+    assert (e.scores[~e.valid] == 0).all()
+    marks = model.inputs_.marks([0, 0, 1], features.encode(x), None)
+    assert torch.equal(marks[:, 2], e.valid[:, 2])
+
+
+class Ragged(FeatureKind):
+    """Rows of numbers that end where a feature says."""
+
+    kind = "columns"
+    names = ("a", "b", "c")
+    shape = (3,)
+
+    def fit(self, X):
+        return self
+
+    def encode(self, X, device="cpu"):
+        x = torch.tensor(X, device=device)
+        return Encoded(x, torch.arange(3) < 1 + torch.arange(len(x))[:, None] % 3)
+
+    def decode(self, x):
+        return x.numpy()
+
+
+def test_features_without_gradients_are_refused():
+    class Ids(Ragged):
+        numeric = False
+
+    with pytest.raises(TypeError, match="have no gradients; pass embedded rows"):
+        lx.RightReasons(features=Ids()).fit(np.zeros((60, 3), dtype=np.float32), [0, 1] * 30)
+
+
+def test_rows_unlike_those_of_the_fit_are_refused():
+    x, y = leaky_table(60)
+    model = lx.RightReasons(epochs=1).fit(x, y)
+    with pytest.raises(ValueError, match="column"):
+        model.predict(x[["dose", "leak", "noise"]])
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        lx.RightReasons(epochs=1).fit(x, y[:-1])

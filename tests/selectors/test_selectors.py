@@ -1,11 +1,14 @@
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from lexplain.features import Columns, Patches
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.selectors import MLP, Selector
+from lexplain.selectors import MLP, Selector, UNet, regressor_for, selector_for
+from lexplain.selectors.by_kind import NETWORKS, SelectorNetworks
 
 FAMILIES = {
     "coins": lambda logits, valid: Bernoulli(logits, valid),
@@ -72,6 +75,52 @@ def test_scores_of_every_row_are_brought_to_the_spread_and_keep_their_order():
     torch.testing.assert_close(after.mean(1), torch.zeros(6), atol=1e-4, rtol=0)
     torch.testing.assert_close(after.std(1, correction=0), torch.full((6,), 4.0), atol=1e-3, rtol=0)
     assert torch.equal(tied.logits(x).argsort(1), before.argsort(1))
+
+
+@pytest.mark.parametrize("level", [False, True])
+def test_padding_has_no_part_in_the_spread(level):
+    class Padded(nn.Module):
+        """A network that says the same of the first columns, and something loud of the others."""
+
+        def __init__(self, network):
+            super().__init__()
+            self.network = network
+
+        def forward(self, x):
+            return torch.cat([self.network(x), 100 + 50 * torch.randn(len(x), 3)], 1)
+
+    network, x = MLP((5,), 4), torch.randn(6, 5)
+    valid = torch.ones(6, 7).bool()
+    valid[:, 4:] = False
+    plain, padded = (Selector(made, FAMILIES["coins"], spread=3.0, offset=0.5, level=level) for made in (network, Padded(network)))
+    assert torch.allclose(padded.logits(x, valid=valid)[:, :4], plain.logits(x), atol=1e-5)
+    assert torch.allclose(padded(x, valid=valid).mean[:, :4], plain(x).mean, atol=1e-5)
+    assert torch.allclose(plain.logits(x, valid=valid[:, :4]), plain.logits(x), atol=1e-5)
+    nothing = padded.logits(x, valid=torch.zeros(6, 7).bool())
+    assert nothing.isfinite().all()
+    (slope,) = torch.autograd.grad(padded.logits(x, valid=valid)[:, :4].pow(3).sum(), network.layers[-1].bias)
+    assert slope.isfinite().all()
+
+
+def test_the_kind_chooses_the_network(monkeypatch):
+    table, images = Columns().fit(np.eye(4)), Patches(2).fit(np.zeros((1, 8, 8)))
+    assert isinstance(selector_for(table), MLP)
+    assert isinstance(selector_for(images), UNet)
+    assert isinstance(regressor_for(images), MLP)  # what a patch is worth is not shared with its neighbours
+    for features in (table, images):
+        rows = torch.rand(3, *features.shape)
+        assert selector_for(features)(rows).shape == regressor_for(features)(rows).shape == (3, features.count)
+        assert selector_for(features, context=2)(rows, torch.rand(3, 2)).shape == (3, features.count)
+
+    class Mine(Columns):
+        kind = "mine"
+
+    mine = Mine().fit(np.eye(4))
+    with pytest.raises(ValueError, match="no selector network is known for features of kind 'mine', only for columns, patches; add a line"):
+        selector_for(mine)
+    made = nn.Linear(4, 4)
+    monkeypatch.setitem(NETWORKS, "mine", SelectorNetworks(lambda features, *, context, activation: made))
+    assert selector_for(mine) is regressor_for(mine) is made
 
 
 def test_scores_of_half_precision_are_read_in_full():

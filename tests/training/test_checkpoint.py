@@ -17,7 +17,7 @@ from lexplain.explainers import Explainer
 from lexplain.features import Columns
 from lexplain.imputers import Constant
 from lexplain.methods import METHODS, Phase, Rounds, Step, gains
-from lexplain.predictors import Outputs
+from lexplain.predictors import Classes
 from lexplain.training import Checkpoint, Settings, fit, read_file, write_atomically
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
@@ -30,9 +30,9 @@ BATCHES = 3
 
 def built(name="realx"):
     torch.manual_seed(0)
-    method = METHODS[name](FEATURES, Outputs(2), keep=1)
+    method = METHODS[name](FEATURES, Classes(2), keep=1)
     if name == "realx":  # two phases: the predictor first, then the selector alone
-        method.predictor_first, method.predictor_rests = 0.5, True
+        method.plan.schedule = replace(method.plan.schedule, first=0.5, rests=True)
     return method
 
 
@@ -112,7 +112,7 @@ def test_so_does_a_phase_with_goals_on_some_of_the_rows(path, at_phase):
     def method_of():
         torch.manual_seed(0)
         plan = Rounds(MarginalGains(draws=2), rows=40, rounds=1)  # the rows and the goals of a phase are drawn as it starts
-        return gains(FEATURES, Outputs(2), plan=plan)
+        return gains(FEATURES, Classes(2), plan=plan)
 
     settings = replace(SETTINGS, epochs=40)
     whole, method, again = method_of(), method_of(), method_of()
@@ -193,7 +193,7 @@ def test_a_checkpoint_changes_no_result(path):
 @pytest.fixture
 def eager(monkeypatch):
     """Keep the state after every epoch."""
-    monkeypatch.setattr("lexplain.explainers.explainer.Checkpoint", partial(Checkpoint, seconds=0))
+    monkeypatch.setattr("lexplain.explainers.fitting.Checkpoint", partial(Checkpoint, seconds=0))
 
 
 def explainer(**more):
@@ -209,7 +209,7 @@ def interrupt_fit(monkeypatch, **more):
         return fit(module, interrupted(phases, 1, 2), *arguments, **settings)
 
     with monkeypatch.context() as patch:
-        patch.setattr("lexplain.explainers.explainer.fit", loop)
+        patch.setattr("lexplain.explainers.fitting.fit", loop)
         with pytest.raises(KeyboardInterrupt):
             explainer(**more.pop("settings", {})).fit(X.numpy(), Y[:, 1].numpy() > 0, **more)
 
@@ -291,7 +291,7 @@ def test_a_damaged_checkpoint_is_refused(path):
 
 def test_the_file_of_an_explainer_is_no_checkpoint(path):
     explainer(epochs=1).fit(X.numpy(), Y[:, 1].numpy() > 0).save(path)
-    with pytest.raises(ValueError, match=r"it says 'lexplain.explainer/1', needed is 'lexplain.checkpoint/1'"):
+    with pytest.raises(ValueError, match=r"it says 'lexplain.explainer/2', needed is 'lexplain.checkpoint/1'"):
         train(built(), checkpoint=state(path))
 
 

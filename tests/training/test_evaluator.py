@@ -7,7 +7,7 @@ from torch import nn
 from lexplain.core import Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.masks import Coins, UniformRate
-from lexplain.predictors import Outputs, mlp
+from lexplain.predictors import Classes, RealValue, mlp
 from lexplain.training import Evaluator, evaluator, train_evaluator
 
 COUNT = 5
@@ -41,7 +41,7 @@ def accuracy(judge, mask, trial=TEST):
 @pytest.fixture(scope="module")
 def judge():
     torch.manual_seed(0)
-    return Evaluator(FEATURES, Outputs(2), network=small()).fit(TRAIN, VALIDATION, steps=600)
+    return Evaluator(FEATURES, Classes(2), network=small()).fit(TRAIN, VALIDATION, steps=600)
 
 
 # ---- honest and encoding masks ----
@@ -114,7 +114,7 @@ def test_a_judgement_carries_no_gradients(judge):
 @pytest.mark.parametrize(("masks", "spread"), [(Coins, 0.5 / COUNT**0.5), (UniformRate, 0.35)], ids=["fair coins", "every size"])
 def test_learns_from_the_masks_it_was_given(masks, spread):
     seen = []
-    one = Evaluator(FEATURES, Outputs(2), network=small(), masks=masks)
+    one = Evaluator(FEATURES, Classes(2), network=small(), masks=masks)
     one.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
     one.fit(TRAIN, VALIDATION, steps=30)
     rates = torch.cat(seen).float().mean(1)
@@ -124,7 +124,7 @@ def test_learns_from_the_masks_it_was_given(masks, spread):
 
 def test_judges_groups_of_columns():
     features = Groups(groups={"ends": [0, 4]}).fit(X.numpy())
-    one = Evaluator(features, Outputs(2), network=small()).fit(TRAIN, VALIDATION, steps=300)
+    one = Evaluator(features, Classes(2), network=small()).fit(TRAIN, VALIDATION, steps=300)
     ends = torch.zeros(300, 4).bool()
     ends[:, 0] = True
     assert accuracy(one, ends) > 0.9
@@ -133,7 +133,7 @@ def test_judges_groups_of_columns():
 
 def test_judges_real_values():
     trials = [Trial(t.x, as_target(t.x[:, 0], real=True)) for t in (TRAIN, VALIDATION, TEST)]
-    one = Evaluator(FEATURES, Outputs(1, real=True), network=small(1)).fit(*trials[:2], steps=500)
+    one = Evaluator(FEATURES, RealValue(), network=small(1)).fit(*trials[:2], steps=500)
     shown = one.probabilities(TEST.x, only(0, rows=300))
     assert shown.shape == (300, 1)
     assert (shown[:, 0] - TEST.x[:, 0]).square().mean() < 0.1
@@ -142,7 +142,7 @@ def test_judges_real_values():
 
 def test_the_seed_decides_and_the_callers_random_state_is_left_alone():
     before = torch.get_rng_state()
-    one, same, other = (train_evaluator(FEATURES, Outputs(2), TRAIN, VALIDATION, steps=20, seed=seed) for seed in (3, 3, 4))
+    one, same, other = (train_evaluator(FEATURES, Classes(2), TRAIN, VALIDATION, steps=20, seed=seed) for seed in (3, 3, 4))
     assert torch.equal(torch.get_rng_state(), before)
     weights = [torch.cat([w.flatten() for w in judge.parameters()]) for judge in (one, same, other)]
     assert torch.equal(weights[0], weights[1])
@@ -150,6 +150,6 @@ def test_the_seed_decides_and_the_callers_random_state_is_left_alone():
 
 
 def test_the_network_is_of_twice_the_width():
-    assert Evaluator(FEATURES, Outputs(3))(X[:4], only(0, rows=4)).probs.shape == (4, 3)
+    assert Evaluator(FEATURES, Classes(3))(X[:4], only(0, rows=4)).probs.shape == (4, 3)
     with pytest.raises(RuntimeError, match="4x10 and 5x2"):
-        Evaluator(FEATURES, Outputs(2), network=nn.Linear(COUNT, 2))(X[:4], only(0, rows=4))
+        Evaluator(FEATURES, Classes(2), network=nn.Linear(COUNT, 2))(X[:4], only(0, rows=4))

@@ -3,7 +3,6 @@
 import copy
 import itertools
 import logging
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -13,12 +12,11 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from lexplain.core import Trial, as_target
-from lexplain.explainers import Explainer, explainer
+from lexplain.explainers import Explainer, fitting
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
-from lexplain.predictors import Outputs
-from lexplain.training import Settings, constant, cosine, evaluator, fit, learning, retrained, train_evaluator
-from lexplain.training.settings import IMAGE_RISE
+from lexplain.predictors import Classes
+from lexplain.training import Settings, constant, cosine, fit, network, pace_of, retrain, train_evaluator
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))
@@ -181,7 +179,7 @@ def test_the_learning_rate_rises_step_by_step_over_epochs_and_again_in_each_phas
         return dial.loss(trial)
 
     phases = [phase_of(dial, loss, lambda trial: dial.at, share=0.5) for _ in range(2)]
-    run(dial, phases, epochs=60, batch_size=ROWS // 2 + 1, learning_rate=0.01, rise=3)
+    run(dial, phases, epochs=60, batch_size=ROWS // 2 + 1, learning_rate=0.01, warmup_steps=3)
     moved = [before - after for before, after in itertools.pairwise([*at, dial.at.item()])]
     assert moved == pytest.approx([0.01 * share for share in (1 / 3, 2 / 3, *[1] * 58) * 2], rel=1e-3)
 
@@ -193,33 +191,33 @@ def test_the_learning_rate_rises_for_a_tenth_of_a_phase_at_the_most():
         at.append(dial.at.item())
         return dial.at
 
-    run(dial, [phase_of(dial, dial.loss, check)], epochs=20, learning_rate=0.01, rise=1000)
+    run(dial, [phase_of(dial, dial.loss, check)], epochs=20, learning_rate=0.01, warmup_steps=1000)
     moved = [before - after for before, after in zip([0.0, *at], at, strict=False)]
     assert moved == pytest.approx([0.005, *[0.01] * 19], rel=1e-3)
 
 
-@pytest.mark.parametrize(("shape", "rise"), [((3,), 0), ((1, 8, 8), IMAGE_RISE)], ids=["a table", "images"])
-def test_learning_rates_rise_for_images_wherever_we_train(shape, rise, monkeypatch):
-    rows, told = np.random.default_rng(0).random((60, *shape)), []
+@pytest.mark.parametrize(("shape", "warmup"), [((3,), 0), ((1, 8, 8), 100)], ids=["a table", "images"])
+def test_learning_rates_rise_for_images_wherever_we_train(shape, warmup, monkeypatch):
+    rows, seen = np.random.default_rng(0).random((60, *shape)), []
 
     def watch(module):
         real = module.fit
 
-        def watched(network, phases, train, validation, settings, **more):
-            told.append(settings.rise)
-            return real(network, phases, train, validation, replace(settings, epochs=1), **more)
+        def watched(part, phases, train, validation, settings, **more):
+            seen.append(settings.warmup_steps)
+            return real(part, phases, train, validation, replace(settings, epochs=1), **more)
 
         monkeypatch.setattr(module, "fit", watched)
 
-    for module in (explainer, evaluator, retrained, learning):
+    for module in (fitting, network):
         watch(module)
     fitted = Explainer("realx", keep=2, epochs=1).fit(rows, np.arange(60) % 2)
-    trial = Trial(fitted.features_.encode(rows), as_target(torch.eye(2)[torch.arange(60) % 2], real=False))
-    train_evaluator(fitted.features_, Outputs(2), trial, trial)
-    retrained.retrain(trial, Outputs(2))
-    model = nn.Sequential(nn.Flatten(), nn.Linear(math.prod(shape), 2))
-    learning.learn(model, lambda t: model(t.x).mean(), lambda t: model(t.x).mean(), (trial, trial), settings=(5, 1000, 0))
-    assert told == [rise] * 4
+    features = fitted.features_
+    trial = Trial(features.encode(rows).x, as_target(torch.eye(2)[torch.arange(60) % 2], real=False))
+    train_evaluator(features, Classes(2), trial, trial)
+    retrain(trial, features, Classes(2))
+    assert seen == [warmup] * 3
+    assert pace_of(features).warmup_steps == warmup
 
 
 def test_losses_are_told_how_far_the_phase_is():
@@ -287,10 +285,10 @@ def test_patience_is_counted_anew_in_each_phase():
 
 
 def test_no_epoch_is_the_best_before_prices_have_settled():
-    dial, phase, at = scripted([0.0, 0.5, 3.0, 2.0], settle=0.5)
+    dial, phase, at = scripted([0.0, 0.5, 3.0, 2.0], burn_in=0.5)
     run(dial, [phase], epochs=4)
     assert dial.at.item() == at[3]
-    dial, phase, at = scripted([0.0, 5.0], settle=1.0)  # never, but the last epoch is better than none
+    dial, phase, at = scripted([0.0, 5.0], burn_in=1.0)  # never, but the last epoch is better than none
     run(dial, [phase], epochs=2)
     assert dial.at.item() == at[1]
 
@@ -420,7 +418,7 @@ def test_two_processes_end_with_the_same_weights(tmp_path):
 
 def trained(seed):
     torch.manual_seed(0)
-    method = realx(Columns().fit(X.numpy()), Outputs(2))
+    method = realx(Columns().fit(X.numpy()), Classes(2))
     fit(method, method.phases(), TRIAL, TRIAL, Settings(epochs=2, batch_size=10, seed=seed))
     return torch.cat([weight.detach().flatten() for weight in method.parameters()])
 
@@ -428,7 +426,7 @@ def trained(seed):
 def test_the_seed_decides_and_the_callers_random_state_is_left_alone():
     one, other = trained(3), trained(4)
     torch.manual_seed(9)
-    method = realx(Columns().fit(X.numpy()), Outputs(2))
+    method = realx(Columns().fit(X.numpy()), Classes(2))
     before = torch.get_rng_state()
     fit(method, method.phases(), TRIAL, TRIAL, Settings(epochs=1))
     assert torch.equal(torch.get_rng_state(), before)

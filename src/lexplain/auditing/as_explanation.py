@@ -12,10 +12,13 @@ from torch import Tensor
 
 from .. import check
 from ..core import Explanation
-from ..features import Patches, features_for
+from ..core.contracts import Labels, RawRows, ToolOutput
+from .by_kind import laid_out
 
 
-def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | None = None, target: Any = None) -> Explanation:
+def as_explanation(
+    explanation: ToolOutput, X: RawRows, *, keep: float | None = None, method: str | None = None, target: Labels = None
+) -> Explanation:
     """Turn what any tool returned into an Explanation, so that it can be judged, compared and shown like one of ours.
 
     Args:
@@ -32,7 +35,7 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
 
     Example:
         >>> import lexplain as lx
-        >>> lx.adopt([[0.1, -2.0, 0.3], [1.5, 0.2, 0.4]], [[1, 2, 3], [4, 5, 6]], keep=1).mask.tolist()
+        >>> lx.as_explanation([[0.1, -2.0, 0.3], [1.5, 0.2, 0.4]], [[1, 2, 3], [4, 5, 6]], keep=1).mask.tolist()
         [[False, True, False], [True, False, False]]
     """
     if isinstance(explanation, Explanation):
@@ -50,44 +53,23 @@ def adopt(explanation: Any, X: Any, *, keep: float | None = None, method: str | 
         elif isinstance(explanation, pd.DataFrame):
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
-    features, scores = _of_pixels(scores, data)
+    features, scores = laid_out(scores, data)
     scores = check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
         scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
         mask=torch.from_numpy(_mask(scores, keep)),
-        feature_names=_names(data, names, scores.shape[1]) if features is None else features.names,
+        names=_names(data, names, scores.shape[1]) if features is None else features.names,
         data=data,
         method=method or "",
         features=features,
-        asked=None if asked is None else torch.from_numpy(asked),
+        target_index=None if asked is None else torch.from_numpy(asked),
         additive=base is not None,
         base=base,
     )
 
 
-def _of_pixels(scores: np.ndarray, data: Any) -> tuple[Patches | None, np.ndarray]:
-    """The pixels that scores of images are of, each channel's or all together, and the scores in their order; None: no images."""
-    blank = features_for(data)
-    if not isinstance(blank, Patches) or scores.dtype.kind not in "biuf":
-        return None, scores
-    try:
-        layout = check.image_layout(data.shape, None)
-    except ValueError:  # either axis could be the channels: as PyTorch has them
-        layout = "NCHW"
-    axis = {"NCHW": 1, "NHWC": 3, "NHW": None}[layout]
-    if axis is not None and scores.ndim == 4 and scores.shape[axis] == 1:
-        scores = scores.squeeze(axis)
-    pixels = tuple(size for place, size in enumerate(data.shape) if place != axis)
-    if scores.shape == pixels:
-        return Patches(1, layout=layout).fit(data), scores
-    if scores.shape == data.shape:
-        assert axis is not None  # else the pixels are all there is
-        return Patches(1, layout=layout, each_channel=True).fit(data), np.moveaxis(scores, axis, 1)
-    return None, scores
-
-
-def classes_explained(explanation: Any, X: Any) -> Sequence[int] | None:
+def classes_explained(explanation: ToolOutput, X: RawRows) -> Sequence[int] | None:
     """The classes whose scores of the rows X were given, where they are several: a range where their places alone tell them apart."""
     if isinstance(explanation, Explanation):
         return None
@@ -100,16 +82,16 @@ def classes_explained(explanation: Any, X: Any) -> Sequence[int] | None:
     return range(shape[-1]) if shape[:-1] == data.shape and shape[-1] > 1 else None
 
 
-def _rows(X: Any) -> Any:
+def _rows(X: RawRows) -> RawRows:
     return X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(check.as_array(X) if isinstance(X, Tensor) else X)
 
 
-def _is_lime(given: Any) -> bool:
+def _is_lime(given: ToolOutput) -> bool:
     first = given[0] if isinstance(given, (list, tuple)) and given else given
     return callable(getattr(first, "as_map", None)) and hasattr(first, "local_exp")
 
 
-def _from_lime(given: Any, shape: tuple[int, ...], target: Any) -> tuple[np.ndarray, np.ndarray | None]:
+def _from_lime(given: ToolOutput, shape: tuple[int, ...], target: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Scores (n, d) and classes (n,) of one LIME explanation a row; what LIME left out is exactly 0."""
     check.one_explanation_a_row(len(given), shape[0])
     wanted = None if target is None else check.class_indices(target, shape[0])
@@ -129,7 +111,7 @@ def _from_lime(given: Any, shape: tuple[int, ...], target: Any) -> tuple[np.ndar
     return scores, None if real else labels
 
 
-def _array(given: Any, data: Any) -> np.ndarray:
+def _array(given: ToolOutput, data: RawRows) -> np.ndarray:
     """Scores as an array, the classes of shap's older lists as the last axis."""
     if isinstance(given, tuple) and given and isinstance(given[0], Tensor):  # captum gives one tensor for each input of the model
         check.one_input(len(given))
@@ -155,7 +137,9 @@ def _same_labels(own: pd.Index[Any], wanted: pd.Index[Any]) -> bool:
     return known and len(own) == len(wanted) and bool(own.isin(wanted).all())
 
 
-def _one_class(scores: np.ndarray, shape: tuple[int, ...], target: Any, base: Any) -> tuple[np.ndarray, np.ndarray | None, Tensor | None]:
+def _one_class(
+    scores: np.ndarray, shape: tuple[int, ...], target: Labels, base: ToolOutput
+) -> tuple[np.ndarray, np.ndarray | None, Tensor | None]:
     """The scores of one class a row, that class, and what the scores add up from, if they do."""
     rows = shape[0]
     base = None if base is None or isinstance(base, check.NoBase) else np.asarray(base, dtype=np.float64)
@@ -188,7 +172,7 @@ def _mask(scores: np.ndarray, keep: float | None) -> np.ndarray:
     return mask
 
 
-def _names(data: Any, names: Any, count: int) -> tuple[str, ...]:
+def _names(data: RawRows, names: ToolOutput, count: int) -> tuple[str, ...]:
     """The names of X's columns, else those that came with the scores, else x1 to xd."""
     if isinstance(data, pd.DataFrame):
         return tuple(map(str, data.columns))

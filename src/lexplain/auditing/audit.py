@@ -1,33 +1,29 @@
-"""Is this explanation honest? The metrics joined into a card."""
+"""Is this explanation honest? The measures joined into a card."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import torch
 from lightning_fabric import Fabric
-from sklearn.base import clone
-from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, as_target, seeded
+from ..core import Explanation, seeded
+from ..core.contracts import Features
 from ..features import features_for
-from ..metrics.encoding import encoding
 from ..metrics.model_calls import MAX_ROWS
-from ..metrics.sanity import permuted
-from ..metrics.selection import empty, kept, selection_rate
-from ..metrics.statistics import bootstrap
-from ..metrics.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
-from ..predictors import Target, as_function
-from ..training import fabric_of, reinitialised
+from ..predictors import Problem, Targets, as_function, targets_of
+from ..training import fabric_of
+from .asking import questions
 from .card import Card, Line
 from .encoding_test import MARGIN, judge
-from .inputs import OneClass, every_class, every_row, other_rows, target_of
-from .judgement import FOLDS, Judged, folds, predictive_lines
-from .measures import MEASURES, Case, Split
+from .evidence import NEEDS, Evidence
+from .inputs import ClassSelection, every_class, every_row
+from .judges import Judges, OtherRows, Resources
+from .measure import Measure, estimate_of, find_measures
+from .measures import MEASURES
 
 TOLD_APART = 0.75  # a classifier that does better than this tells filled rows from real ones
 CONTRADICTED = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
@@ -45,7 +41,7 @@ def audit(
     control_flow: int | None = None,
     keep: float | None = None,
     target: Any = None,
-    measures: Collection[str] | None = None,
+    measures: Collection[str | Measure] | None = None,
     margin: float = MARGIN,
     max_rows: int = MAX_ROWS,
     device: str | Fabric = "cpu",
@@ -54,7 +50,7 @@ def audit(
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
 
     Args:
-        explanation: of the rows X: ours, or what any tool returned (see `adopt`): scores or masks, shap's, captum's, LIME's.
+        explanation: of the rows X: ours, or what any tool returned (see `as_explanation`): scores or masks, shap's, captum's, LIME's.
         X: the rows that were explained.
         y: their labels; not needed with a model.
         model: what was explained, if it was a model: its output is then the target.
@@ -62,98 +58,118 @@ def audit(
             None: half of the given rows are judged by judges that learned from the other half.
         explainer: what made the explanation, an object with `explain` or a function of rows, for measures that explain again.
         truth: (rows, features) the features that really decide, where they are known; of images also their pixels, by which a patch is
-            true where half of its pixels are (`Patches.carried`).
+            true where half of its pixels are (`Patches.truth`).
         control_flow: the feature that only decides which others matter.
         keep: of another tool's scores, how many features of a row count as kept, or what share of them.
         target: the class that is explained, one label for all rows or (rows,) labels. None: of scores of several classes, such as shap's
             (rows, features, classes), those of the class that the model predicts.
-        measures: names from `MEASURES`; None: those that what is given allows, but for the slow ones: break-even,
-            retraining, stability and sanity.
+        measures: keys, labels or families of `MEASURES`, or measures of your own, beside those that are always taken; None: those that
+            what is given allows, but for the slow families: break-even, retraining, stability and sanity.
         margin: nats of encoding that are let pass.
         max_rows: most model rows in flight.
         device: where the judges train, as for `Explainer`.
         random_state: seed of every draw.
     """
-    classes = every_class(explanation, y, train)
-    wanted = target_of(y, model, X, classes, max_rows=max_rows)
-    one_class = OneClass(wanted.classes, keep, says=as_function(model) if model is not None and target is None else None)
-    explanation = one_class(explanation, X, target=target, said=None if wanted.outputs.real else wanted.values)
+    classes, run = every_class(explanation, y, train), Resources(fabric_of(device), random_state, max_rows)
+    targets = targets_of(X, check.label_or_model(y, model), model, classes=classes, max_rows=max_rows)
+    wanted = targets.explained
+    one_class = ClassSelection(wanted.classes, keep, model=as_function(model) if model is not None and target is None else None)
+    explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
     check.audit_fits(explanation, X, wanted.values)
     one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
-    features = explanation.features if explanation.features is not None else features_for(X).fit(every_row(X, train))
-    check.same_features(explanation.mask.shape[1], features.count)
-    rows = Trial(features.encode(X), as_target(wanted.values, wanted.outputs.real))
-    fabric = fabric_of(device)
-    others = None if train is None else other_rows(train, model, features, wanted, classes, one_class, max_rows=max_rows)
-    refit, apart = _refits(explainer, X, y, model, train), folds(len(rows), random_state)
-    case = Case(
-        explanation=explanation,
-        features=features,
-        target=wanted,
-        rows=rows,
-        splits=_splits(rows, explanation, others, random_state),
-        background=rows.x[apart[0]] if others is None else others[0].x,
-        apart=torch.cat(apart[1:]) if others is None else torch.arange(len(rows)),
-        model=None if model is None or wanted.outputs.real else _on_encoded(model, features),
-        explain=None if explainer is None else _explains(explainer, features, one_class),
-        says=_says(model, explainer, features, wanted.outputs.real),
-        fit_seconds=getattr(explainer, "fit_seconds_", getattr(explainer, "seconds_", None)),
-        refit=refit,
-        randomised=() if refit is None else _randomised(y if train is None else train[1] if len(train) > 1 else None, model),
-        fabric=fabric,
-        seed=random_state,
-        max_rows=max_rows,
+    problem = _encoded(explanation, X, train, targets)
+    other = None if train is None else _other_rows(train, model, problem, one_class, max_rows)
+    fit_to = (X, X, y) if train is None else (X, train[0], train[1] if len(train) > 1 else None)
+    features = problem.features
+    evidence = Evidence(
+        explanation,
+        features,
+        wanted,
+        Judges(features, wanted.outputs, problem.trial(), explanation, other, run),
+        truth=None if truth is None else features.truth(truth, len(problem)),
+        control_flow=control_flow,
+        questions=questions(explainer, model, features, real=wanted.outputs.real, one_class=one_class, refit=fit_to),
     )
-    lines = _truth_lines(explanation, truth, control_flow)
-    for name in check.measures_there(measures, {name: (part, usual) for name, (_, part, usual) in MEASURES.items()}, case):
-        with seeded(random_state):  # imputers draw from torch's own state
-            lines += MEASURES[name][0](case)
-    pair = None if others is None else (others[0], others[1])
-    settings: dict[str, Any] = {"fabric": fabric, "seed": random_state, "margin": margin, "max_rows": max_rows}
-    card = card_of(explanation, features, wanted, rows, pair, more=lines, **settings)
-    return _off_the_data(card) if explanation.predict is None else card
+    return card_of(evidence, measures, margin=margin)
 
 
 def card_of(
-    explanation: Explanation,
-    features: Any,
-    target: Target,
-    rows: Trial,
-    others: tuple[Trial, Tensor | None] | None,
-    *,
-    fabric: Fabric,
-    seed: int,
-    margin: float = MARGIN,
-    max_rows: int = MAX_ROWS,
-    more: Sequence[Line] = (),
+    evidence: Evidence, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[Line] = ()
 ) -> Card:
-    """The card of an explanation of encoded rows, judged by judges that learn from other rows, with more lines at its end."""
-    judged = Judged(features, target, rows, explanation, others, fabric, seed, max_rows)
-    lines = predictive_lines(explanation, target, judged) if not target.outputs.real else []
-    estimate, verdict = judge(judged.encoding, margin=margin)
-    lines.append(Line.of(encoding, estimate, group="honesty"))
-    lines += [Line.of(metric, bootstrap(metric(explanation.mask)), group="selection") for metric in (kept, selection_rate, empty)]
-    lines += more
-    return Card(
+    """The card of all that is known of an explanation, with more lines at its end.
+
+    Args:
+        evidence: what is known.
+        measures: as for `audit`.
+        margin: nats of encoding that are let pass.
+        more: lines that somebody else measured.
+    """
+    chosen = measures_taken(measures, evidence)
+    estimate, verdict = judge(evidence.judges.encoding, margin=margin)
+    lines = []
+    for measure in chosen:
+        with seeded(evidence.run.seed):  # imputers draw from torch's own state
+            found = estimate if measure.key == "encoding" else measure.values(evidence)
+        if found is not None:
+            lines.append(Line.of(measure, estimate_of(found)))
+    card = Card(
         verdict.word,
         verdict.encodes,
         verdict.why,
-        tuple(lines),
-        explanation.method,
-        len(explanation),
+        (*lines, *more),
+        evidence.explanation.method,
+        len(evidence.explanation),
         margin,
         verdict.p_value,
-        tradeoff=judged.tradeoff(),
-        explanation=explanation,
+        tradeoff=evidence.judges.tradeoff,
+        explanation=evidence.explanation,
     )
+    return _off_the_data(card) if evidence.explanation.predict is None else card
+
+
+def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) -> list[Measure]:
+    """The measures of an audit, in the order of the menu: those always taken, and those asked for, else the usual ones.
+
+    A measure that is asked for and lacks what it needs is refused.
+    """
+    wanted = find_measures(asked or (), MEASURES)
+    families = {name for name in asked or () if isinstance(name, str)}
+    for measure in wanted:
+        lacks = [NEEDS[name].words for name in measure.needs if not NEEDS[name].there(evidence)]
+        several = [other for other in wanted if other.family and other.family == measure.family]
+        if lacks and not any(other.possible(evidence) for other in several):
+            name = measure.family if measure.family in families else measure.label
+            raise ValueError(f"the measure {name!r} needs {lacks[0]}, which was not given; pass it to audit, or leave {name!r} out")
+    taken = ("always", "usually") if asked is None else ("always",)
+    keys = {measure.key for measure in wanted}
+    known = [measure for measure in MEASURES.values() if measure.taken in taken or measure.key in keys]
+    return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evidence)]
+
+
+def _encoded(explanation: Explanation, X: Any, train: tuple[Any, ...] | None, targets: Targets) -> Problem:
+    """The rows as the explanation's features encode them; another tool's scores are of what suits the rows."""
+    features: Features = explanation.features if explanation.features is not None else features_for(X).fit(every_row(X, train))
+    check.same_features(explanation.mask.shape[1], features.count)
+    return Problem.with_targets(X, targets, features)
+
+
+def _other_rows(train: tuple[Any, ...], model: Any, like: Problem, one_class: ClassSelection, max_rows: int) -> OtherRows:
+    """Rows to learn from, in the classes and units of those judged, with their masks and scores where they were explained too."""
+    x, y, *rest = (*train, None) if len(train) == 1 else train
+    problem = Problem.of(x, check.label_or_model(y, model), model, like=like, max_rows=max_rows)
+    real = problem.target.outputs.real
+    if not rest:
+        return OtherRows(problem.trial())
+    theirs = one_class(rest[0], x, answer=None if real else problem.target.values)
+    return OtherRows(problem.trial(), lambda: (theirs.scores, theirs.mask))
 
 
 def _off_the_data(card: Card) -> Card:
     """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
-    known = {line.label: line.estimate for line in card.lines}
-    if card.verdict != "honest" or not {"FS-M", "eACC", "Off the data, mean"} <= set(known):
+    known = {line.key: line.estimate for line in card.lines}
+    if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):
         return card
-    shown, told, apart = known["FS-M"], known["eACC"], known["Off the data, mean"]
+    shown, told, apart = known["fs_m"], known["eacc"], known["off_data_mean"]
     if apart.low <= TOLD_APART or shown.high + CONTRADICTED >= told.low:
         return card
     why = (
@@ -162,85 +178,3 @@ def _off_the_data(card: Card) -> Card:
         "an explanation made by taking features out of this model describes it where it was never used"
     )
     return replace(card, verdict="off the data", why=why)
-
-
-def _splits(
-    rows: Trial, explanation: Explanation, others: tuple[Trial, Tensor | None, Tensor | None] | None, seed: int
-) -> tuple[Split, ...]:
-    """What may be learned from, for each part of the rows: other rows with explanations of their own, else the other folds."""
-    if others is not None and others[1] is not None and others[2] is not None:
-        return (Split(others[0], others[1], others[2], torch.arange(len(rows))),)
-    parts = folds(len(rows), seed)
-    rest = [torch.cat([other for place, other in enumerate(parts) if place != part]) for part in range(FOLDS)]
-    return tuple(
-        Split(rows.take(learn), explanation.mask[learn], explanation.scores[learn], at) for learn, at in zip(rest, parts, strict=True)
-    )
-
-
-def _on_encoded(model: Any, features: Any) -> Callable[[Tensor], Tensor]:
-    """A model of raw rows as a function of encoded ones."""
-    ask = as_function(model)
-
-    def says(x: Tensor) -> Tensor:
-        answer = ask(features.decode(x.cpu()))
-        values = answer if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer))
-        return values.reshape(len(x), -1).to(x.device)
-
-    return says
-
-
-def _says(model: Any, explainer: Any, features: Any, real: bool) -> Callable[[Tensor], Tensor] | None:
-    """What is explained, as a function of encoded rows: the model, else what the explainer itself predicts."""
-    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
-    return None if asked is None else _on_encoded(asked, features)
-
-
-def _explains(explainer: Any, features: Any, one_class: OneClass) -> Callable[[Tensor], Tensor]:
-    """An explainer of raw rows as a function of encoded ones to scores."""
-    ask = getattr(explainer, "explain", explainer)
-
-    def scores(x: Tensor) -> Tensor:
-        rows = features.decode(x.cpu())
-        said = ask(rows)
-        truths = str(getattr(said, "dtype", "")).removeprefix("torch.") == "bool"  # a mask says itself what is kept
-        return replace(one_class, keep=None if truths else one_class.keep or 1)(said, rows).scores.to(x.device)
-
-    return scores
-
-
-def _refits(explainer: Any, X: Any, y: Any, model: Any, train: tuple[Any, ...] | None) -> Callable[[int, str], Explanation] | None:
-    """A function that fits the explainer anew, with another seed or to something random, and explains the same rows."""
-    if not hasattr(explainer, "fit"):
-        return None
-    rows, labels = (X, y) if train is None else (train[0], train[1] if len(train) > 1 else None)
-
-    def again(seed: int, what: str) -> Explanation:
-        fresh = clone(explainer).set_params(random_state=seed)
-        if model is not None:
-            fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
-        else:
-            given = check.as_array(labels)
-            shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
-            fresh.fit(rows, given[shuffled] if what == "labels" else given)
-        explained: Explanation = fresh.explain(X)
-        return explained
-
-    return again
-
-
-def _randomised(labels: Any, model: Any) -> tuple[str, ...]:
-    """What can be replaced by chance: a network's weights, or labels."""
-    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()
-
-
-def _truth_lines(explanation: Explanation, truth: Any, control_flow: int | None) -> list[Line]:
-    mask, scores = explanation.mask, explanation.scores.abs()  # other tools' speak for and against
-    lines = []
-    if truth is not None:
-        known = check.truth_of(truth, *mask.shape, features=explanation.features)
-        lines += [Line.of(metric, bootstrap(metric(mask, known)), group="truth") for metric in (tpr, fpr, fdr)]
-        lines.append(Line.of(auroc_against_truth, bootstrap(auroc_against_truth(scores, known)), group="truth"))
-        lines.append(Line.of(median_rank, bootstrap(median_rank(scores, known, torch.Generator().manual_seed(0))), group="truth"))
-    if control_flow is not None:
-        lines.append(Line.of(cfsr, bootstrap(cfsr(mask, control_flow)), group="truth"))
-    return lines

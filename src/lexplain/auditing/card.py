@@ -11,25 +11,26 @@ import pandas as pd
 
 from .. import check
 from ..core import Explanation
-from ..metrics.metric import Metric
 from ..metrics.statistics import Estimate
+from .measure import Measure
 
 
 @dataclass(frozen=True)
 class Line:
     """One measured number with how to read it."""
 
-    label: str
+    key: str  # what code calls it, such as "eacc"
+    label: str  # what people read, such as "eACC"
     estimate: Estimate
     higher_is_better: bool | None
-    reads: str
+    description: str
     percent: bool = False
     group: str = ""  # what it is about, such as "fidelity": lines of one group are shown together
 
     @classmethod
-    def of(cls, metric: Metric, estimate: Estimate, label: str | None = None, *, group: str = "") -> Line:
-        """The line of a metric."""
-        return cls(label or metric.label, estimate, metric.higher_is_better, metric.reads, metric.percent, group)
+    def of(cls, measure: Measure, estimate: Estimate) -> Line:
+        """The line of a measure."""
+        return cls(measure.key, measure.label, estimate, measure.higher_is_better, measure.description, measure.percent, measure.group)
 
 
 @dataclass(frozen=True)
@@ -47,25 +48,26 @@ class Card:
     tradeoff: pd.DataFrame | None = field(default=None, repr=False, compare=False)  # kept, eacc, low, high: a judge shown the k best
     explanation: Explanation | None = field(default=None, repr=False, compare=False)  # what was audited, for its pictures
 
-    def __getitem__(self, label: str) -> Estimate:
-        """The estimate of one line, such as `card["eACC"]`."""
+    def __getitem__(self, name: str) -> Estimate:
+        """The estimate of one line by its label or key, such as `card["eACC"]` or `card["eacc"]`."""
         for line in self.lines:
-            if line.label == label:
+            if name in (line.label, line.key):
                 return line.estimate
-        raise KeyError(f"{label!r} is not on this card; it has {[line.label for line in self.lines]}")
+        raise KeyError(f"{name!r} is not on this card; it has {[line.label for line in self.lines]}")
 
     def to_frame(self) -> pd.DataFrame:
         """One row a metric, with its interval, its direction and how to read it."""
         return pd.DataFrame(
             {
                 "group": line.group,
+                "key": line.key,
                 "metric": line.label,
                 "value": line.estimate.mean,
                 "low": line.estimate.low,
                 "high": line.estimate.high,
                 "rows": line.estimate.n,
                 "higher_is_better": line.higher_is_better,
-                "reads": line.reads,
+                "description": line.description,
             }
             for line in self.lines
         )
@@ -73,7 +75,7 @@ class Card:
     def to_json(self) -> str:
         """The card as JSON text."""
         record: dict[str, Any] = {
-            "format": "lexplain.card/1",
+            "format": "lexplain.card/2",
             "method": self.method,
             "verdict": self.verdict,
             "encodes": self.encodes,

@@ -14,7 +14,7 @@ from ..metrics.encoding import encoding
 from ..metrics.model_calls import MAX_ROWS
 from ..metrics.statistics import Estimate, bootstrap
 from ..objectives import cross_entropy
-from ..training import Evaluator, Likeness, Told
+from ..training import Evaluator, MaskAwareReader, MaskDensityRatio, hold_out_tenth
 
 MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
 LEVEL = 0.95
@@ -33,7 +33,7 @@ def encoding_values(
 ) -> Tensor:
     """The encoding (b,) of the judged rows' masks, by two readers that learn from other rows.
 
-    The untold reader, a copy of the evaluator, gets used to masks like these, dealt to rows at random and anew at every step, so that for
+    The untold reader, a copy of the evaluator, adapts to masks like these, dealt to rows at random and anew at every step, so that for
     it a mask is any mask and only the values speak: p(y | values shown). Dealt masks count by how much what they show looks like what
     chosen ones show, so that it is good where it is judged. The told reader knows that the mask was chosen for this row:
     p(y | values shown, mask chosen). Both read the judged rows with their own masks. What the second knows more, the choice told it.
@@ -48,26 +48,29 @@ def encoding_values(
         seed: of every draw.
         max_rows: most model rows in flight in the judging.
     """
-    order = torch.randperm(len(train), generator=torch.Generator().manual_seed(seed))
-    held = max(5, len(train) // 10)
-    learn, check = order[held:], order[:held]
+    learn, check = hold_out_tenth(train, seed)
     chosen = (train.take(learn), train_mask[learn], train.take(check), train_mask[check])
-    likeness = Likeness(evaluator).fit(*chosen, fabric=fabric, seed=seed)
+    density = MaskDensityRatio(evaluator).fit(*chosen, fabric=fabric, seed=seed)
     dealt = (train_mask[learn], *chosen[::2])
-    untold = evaluator.used_to(*dealt, weight=likeness.weight, fabric=fabric, seed=seed)
+    untold = evaluator.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
     if evaluator.predictor.outputs.real:  # a tilted Normal need not be one: both go on by themselves, for as long
-        told: Evaluator | Told = untold.reader(*chosen, fabric=fabric, seed=seed)
-        untold = untold.used_to(*dealt, weight=likeness.weight, fabric=fabric, seed=seed)
+        told: Evaluator | MaskAwareReader = untold.reader(*chosen, fabric=fabric, seed=seed)
+        untold = untold.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
     else:
-        told = Told(untold, likeness).fit(*chosen, fabric=fabric, seed=seed)
+        told = MaskAwareReader(untold, density).fit(*chosen, fabric=fabric, seed=seed)
     with torch.no_grad():
         device = next(untold.parameters()).device
         parts = list(zip(judged.parts(max_rows), torch.split(mask, max_rows), strict=True))
         known, unknown = (
-            torch.cat([-cross_entropy(rows.to(device).target, reader(rows.x.to(device), shown.to(device))).cpu() for rows, shown in parts])
+            torch.cat([_log_likelihood(reader, rows.to(device), shown.to(device)).cpu() for rows, shown in parts])
             for reader in (told, untold)
         )
     return encoding(known, unknown)
+
+
+def _log_likelihood(reader: Evaluator | MaskAwareReader, rows: Trial, shown: Tensor) -> Tensor:
+    """How likely (b,) a reader finds the targets of rows, of which it is shown some features."""
+    return -cross_entropy(rows.target, reader(rows.x, shown, rows.valid))
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .. import check
+from ..core.contracts import Features
 
 BACKGROUND = 100  # rows that stand for what is hidden
 PEER_ROWS = 5  # rows that are timed, after one that is not
@@ -35,7 +35,7 @@ def numpy_seeded(seed: int) -> Iterator[None]:
 
 
 def kernel_shap_seconds(
-    model: Callable[[Tensor], Tensor], features: Any, background: Tensor, x: Tensor, *, seed: int = 0, clock: Callable[[], float]
+    model: Callable[[Tensor], Tensor], features: Features, background: Tensor, x: Tensor, *, seed: int = 0, clock: Callable[[], float]
 ) -> Tensor:
     """The seconds (b,) that shap's KernelSHAP takes for each of some rows, with as many subsets as it chooses: 2 d + 2,048, or all.
 
@@ -65,7 +65,7 @@ def kernel_shap_seconds(
         return one_by_one(lambda row: explainer.shap_values(row[None], nsamples="auto", l1_reg=False, silent=True), rows, clock=clock)
 
 
-def one_by_one(explain: Callable[[np.ndarray], Any], rows: np.ndarray, *, clock: Callable[[], float] = time.perf_counter) -> Tensor:
+def one_by_one(explain: Callable[[np.ndarray], object], rows: np.ndarray, *, clock: Callable[[], float] = time.perf_counter) -> Tensor:
     """The seconds (b,) that each row's explanation takes by itself, after one of the first row that does not count."""
     explain(rows[0])
     seconds = []

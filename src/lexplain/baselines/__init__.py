@@ -6,22 +6,20 @@ To add one: a file with one class that says the scores of encoded rows, a line h
 from .baseline import Baseline as Baseline
 from .cxplain import CXPlain as CXPlain
 from .fastshap import FastSHAP as FastSHAP
-from .from_captum import Ablation as Ablation
-from .from_captum import DeepLift as DeepLift
-from .from_captum import GradientXInput as GradientXInput
-from .from_captum import IntegratedGradients as IntegratedGradients
-from .from_captum import Saliency as Saliency
-from .from_captum import SmoothGrad as SmoothGrad
+from .from_captum import (
+    Ablation as Ablation,
+    DeepLift as DeepLift,
+    GradientXInput as GradientXInput,
+    IntegratedGradients as IntegratedGradients,
+    Saliency as Saliency,
+    SmoothGrad as SmoothGrad,
+)
 from .from_lime import LIME as LIME
-from .from_shap import DeepSHAP as DeepSHAP
-from .from_shap import KernelSHAP as KernelSHAP
-from .from_shap import TreeSHAP as TreeSHAP
+from .from_shap import DeepSHAP as DeepSHAP, KernelSHAP as KernelSHAP, TreeSHAP as TreeSHAP
 from .infidelity import Infidelity as Infidelity
 from .senn import SENN as SENN
 from .shapley import exact_shapley as exact_shapley
-from .simple import AllBaseline as AllBaseline
-from .simple import OracleBaseline as OracleBaseline
-from .simple import RandomBaseline as RandomBaseline
+from .simple import AllBaseline as AllBaseline, OracleBaseline as OracleBaseline, RandomBaseline as RandomBaseline
 
 BASELINES: dict[str, type[Baseline]] = {  # the menu of comparisons; code imports the class
     baseline.name: baseline

@@ -7,10 +7,9 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import pandas as pd
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -18,8 +17,11 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, seeded
+from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
+from ..core.explanation import take_rows
 from ..features import features_for
-from ..predictors import Outputs, Target, from_labels, from_model
+from ..masks import top_k_mask
+from ..predictors import Problem
 
 if TYPE_CHECKING:
     from typing import Self
@@ -32,20 +34,21 @@ class Rows:
     """The rows that a baseline is to score."""
 
     x: Tensor  # (b, ...) encoded
-    raw: Any  # (b, ...) as they were given: an array or a DataFrame
+    raw: RawRows  # (b, ...) as they were given
     said: Tensor | None  # (b, c) what the model says of them; None where there is no model
     wanted: Tensor  # (b,) the class to explain
     place: Tensor  # (b,) where they stand among all that are explained
     total: int  # how many are explained
+    valid: Tensor | None = None  # (b, d) of bool: False is padding
 
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, at: slice) -> Rows:
         """Some of the rows."""
-        raw = self.raw.iloc[at] if isinstance(self.raw, pd.DataFrame) else self.raw[at]
-        said = None if self.said is None else self.said[at]
-        return replace(self, x=self.x[at], raw=raw, said=said, wanted=self.wanted[at], place=self.place[at])
+        raw = take_rows(self.raw, np.arange(len(self))[at])
+        said, valid = (None if each is None else each[at] for each in (self.said, self.valid))
+        return replace(self, x=self.x[at], raw=raw, said=said, wanted=self.wanted[at], place=self.place[at], valid=valid)
 
 
 class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -67,10 +70,12 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given, any of: "model", "network" (a model with gradients), "y"
+    fits_each_row: ClassVar[bool] = False  # whether it fits a model to each row explained, so that comparisons ask it about few rows
+    kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # of features that it explains; None: any
 
-    tables_only: ClassVar[bool] = False  # whether images are refused
-
-    def __init__(self, *, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0) -> None:
+    def __init__(
+        self, *, keep: int | None = None, features: Features | None = None, max_rows: int | None = None, random_state: RandomState = 0
+    ) -> None:
         self.keep = keep
         self.features = features
         self.max_rows = max_rows
@@ -82,14 +87,14 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
     def _scores(self, rows: Rows) -> Tensor:
         """Signed scores (b, d) of the wanted class; ranked by their absolute value."""
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         """Learn what is needed from encoded training rows (n, ...)."""
 
     def _copies(self) -> int:
         """Model rows in flight for each row explained."""
         return 1
 
-    def _say(self, rows: Any, x: Tensor) -> Tensor | None:
+    def _say(self, rows: RawRows, x: Tensor) -> Tensor | None:
         """What is explained (b, c): the model's answer to raw rows."""
         return None if self.function_ is None else self._asked(rows)
 
@@ -99,7 +104,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     # ---- the face ----
 
-    def fit(self, X: Any, y: Any = None, *, model: Any = None) -> Self:
+    def fit(self, X: RawRows, y: Labels = None, *, model: Model = None) -> Self:
         """Remember the model and the training rows, and learn what the method learns.
 
         Args:
@@ -109,35 +114,25 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """
         began = time.perf_counter()
         blank = self.features if self.features is not None else features_for(X)
-        images = getattr(blank, "images", False)
-        (check.image_array if images else check.table)(X)
-        check.eats_images(self.name, images and self.tables_only)
+        check.baseline_explains(self.name, blank.kind, self.kinds)
         check.baseline_given(self.name, self.needs, y, model)
         check.counts(max_rows=self.max_rows)
-        features = copy.deepcopy(blank).fit(X)
+        problem = Problem.of(X, y, model, blank.fit(X) if blank.is_fitted else blank)
+        features = problem.features
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
-        if y is not None:
-            check.same_length(X, check.target_values(y))
-        if isinstance(model, nn.Module):
-            check.eaten_by_network(getattr(features, "categorical", ()))
-        self.features_, self.method_, self.model_, self.model_rows_ = features, self.name, model, 0
-        self.n_features_in_ = len(features.columns)
+        self.features_, self.method_, self.model_ = features, self.name, model
+        self.n_features_in_ = len(features.inputs)
         self.seed_ = _seed(self.random_state)
-        self.target_, self.function_ = self._target(X, y, model)
+        self.target_ = problem.answer if problem.answer is not None else problem.labels
+        self.function_ = None if problem.model is None else problem.model.function
+        self.model_rows_ = 0 if problem.model is None else problem.model.rows
         with seeded(self.seed_):
-            self._learn(features.encode(X), y)
+            self._learn(problem.encoded.x, y)
         self.seconds_ = time.perf_counter() - began
         return self
 
-    def _target(self, X: Any, y: Any, model: Any) -> tuple[Target | None, Callable[[Any], Any] | None]:
-        if model is None:
-            return None if y is None else from_labels(y), None
-        target, ask = from_model(model, X)
-        self.model_rows_ += ask.rows
-        return target, ask.function
-
-    def explain(self, X: Any, *, target: Any = None) -> Explanation:
+    def explain(self, X: RawRows, *, target: Labels = None) -> Explanation:
         """Score the features of each row for its predicted class.
 
         Args:
@@ -145,33 +140,35 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             target: (rows,) or one label: the class to explain; None: the predicted one.
         """
         check.fitted(self)
-        x = self.features_.encode(X)
-        raw = X if isinstance(X, pd.DataFrame) else check.as_array(X)
+        raw = self.features_.check(X)
+        x, valid = self.features_.encode(raw)
         classes = None if self.target_ is None else self.target_.classes
         said = self._say(raw, x)
-        asked = None if said is None else said.argmax(1)
+        explained = None if said is None else said.argmax(1)
         if target is not None:
-            asked = torch.as_tensor(check.known_classes(target, classes, len(x)))
-        wanted = asked if asked is not None else torch.zeros(len(x), dtype=torch.long)
-        rows = Rows(x, raw, said, wanted, torch.arange(len(x)), len(x))
+            explained = torch.as_tensor(check.known_classes(target, classes, len(x)))
+        wanted = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
+        rows = Rows(x, raw, said, wanted, torch.arange(len(x)), len(x), valid)
         step = max(1, self._most() // self._copies())
         with seeded(self.seed_):
             scores = torch.cat([self._scores(rows.take(slice(at, at + step))) for at in range(0, len(x), step)]).detach().float().cpu()
+        scores = scores if valid is None else scores.masked_fill(~valid, 0.0)
         return Explanation(
             scores=scores,
-            mask=self._mask(scores),
-            feature_names=self.features_.names,
+            mask=self._mask(scores, valid),
+            names=self.features_.row_names(raw),
             data=raw,
             method=self.name,
             features=self.features_,
-            asked=asked,
+            target_index=explained,
             predict=self._predict(x),
             classes=None if classes is None else tuple(classes),
+            valid=valid,
         )
 
     __call__ = explain
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: RawRows) -> np.ndarray:
         """The mask (rows, features): True = visible."""
         mask: np.ndarray = self.explain(X).mask.numpy()
         return mask
@@ -186,21 +183,20 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
     def _most(self) -> int:
         return self.max_rows or MAX_ROWS
 
-    def _mask(self, scores: Tensor) -> Tensor:
-        """The k features (b, d) of the largest absolute score."""
-        best = scores.abs().argsort(dim=1, descending=True, stable=True)[:, : self.k_]
-        return torch.zeros(scores.shape, dtype=torch.bool).scatter(1, best, True)
+    def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
+        """The k features (b, d) of the largest absolute score, or all that are there."""
+        return top_k_mask(scores.abs(), self.k_, valid)
 
     def _ask(self, x: Tensor) -> Tensor:
         """What the model says (n, c) of encoded rows."""
         return self._asked(self.features_.decode(x))
 
-    def _asked(self, rows: Any) -> Tensor:
+    def _asked(self, rows: RawRows) -> Tensor:
         """What the model says (n, c) of raw rows, as many at a time as may be in flight: class probabilities, or values in their units."""
         assert self.function_ is not None
         answers = []
         for at in range(0, len(rows), self._most()):
-            part = rows.iloc[at : at + self._most()] if isinstance(rows, pd.DataFrame) else rows[at : at + self._most()]
+            part = take_rows(rows, np.arange(at, min(len(rows), at + self._most())))
             answers.append(check.model_output(check.as_array(self.function_(part)), len(part)).reshape(len(part), -1))
             check.as_many_outputs(answers[-1].shape[1], self._outputs.count)
         self._count(len(rows))
@@ -225,5 +221,5 @@ class EncodedNetwork(nn.Module):
         return output.reshape(len(x), -1)
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: RandomState) -> int:
     return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(2**31 - 1))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -11,11 +9,13 @@ from torch.distributions import Distribution
 
 from .. import check
 from ..core import Trial, as_target
+from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..explainers.imputing import fitted_imputer
 from ..imputers import Constant
+from ..methods import Step
 from ..objectives import cross_entropy
 from ..selectors import MLP
-from ..training.learning import learn, split
+from ..training import pace_of, split_tenth, train_network
 from .baseline import Baseline, Rows
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
@@ -44,44 +44,54 @@ class CXPlain(Baseline):
     def __init__(
         self,
         *,
-        imputer: Any = None,
+        imputer: str | float | nn.Module | type[nn.Module] | None = None,
         members: int = 10,
         steps: int = 2000,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.imputer = imputer
         self.members = members
         self.steps = steps
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(members=self.members, steps=self.steps)
         assert self.target_ is not None
         target = as_target(self._labels(y), self._outputs.real)
         self.shares_ = self._shares(x, target)
-        train, validation = split(Trial(x, target, context=self.shares_), self.seed_)
+        train, validation = split_tenth(Trial(x, target, goal=self.shares_), self.seed_)
         # How often a member has each row: counts of a resample are the resample, and all members learn in one pass.
         counts = torch.stack([torch.randint(len(train), (len(train),)).bincount(minlength=len(train)) for _ in range(self.members)], 1)
         parts = (_beside(train, counts.float()), _beside(validation, torch.ones(len(validation), self.members)))
         self.resamples_ = counts  # (rows, members)
         self.networks_ = nn.ModuleList(MLP(self.features_.shape, self.features_.count, hidden=(64, 64)) for _ in range(self.members))
-        learn(self.networks_, self._loss, self._loss, parts, settings=(self.steps, self._most(), self.seed_), copies=self.members)
+        step = Step("cxplain", self.networks_, self._loss, self._loss, copies=self.members)
+        train_network(
+            self.networks_,
+            step,
+            parts,
+            steps=self.steps,
+            patient=True,
+            warmup_steps=pace_of(self.features_).warmup_steps,
+            max_rows=self._most(),
+            seed=self.seed_,
+        )
 
-    def _labels(self, y: Any) -> Tensor:
+    def _labels(self, y: Labels) -> Tensor:
         """What the error is taken to (n, c) or (n,)."""
         assert self.target_ is not None
         if y is None:
             return self.target_.values
-        values = check.in_classes(y, self.target_.classes, "the fit")
+        values = check.in_classes(y, self.target_.classes)
         return torch.as_tensor((values - self.target_.mean) / self.target_.scale, dtype=torch.float32)
 
     def _shares(self, x: Tensor, target: Distribution) -> Tensor:
         """Each feature's share (n, d) in the error that hiding it adds (equations 2 to 5)."""
-        imputer = fitted_imputer(self.imputer if self.imputer is not None else Constant(0.0), x)
+        imputer = fitted_imputer(self.imputer if self.imputer is not None else Constant(0.0), x, self.features_)
         count = self.features_.count
 
         def error(rows: Tensor) -> Tensor:
@@ -100,8 +110,8 @@ class CXPlain(Baseline):
 
     def _loss(self, trial: Trial) -> Tensor:
         """Kullback-Leibler divergence of each member's shares from those measured, row by row as often as it has the row (equation 6)."""
-        assert trial.context is not None
-        shares, counts = trial.context[:, : self.features_.count], trial.context[:, self.features_.count :]
+        assert trial.goal is not None
+        shares, counts = trial.goal[:, : self.features_.count], trial.goal[:, self.features_.count :]
         told = self._members(trial.x).log()  # (m, b, d)
         apart = (shares * (shares.log() - told)).sum(2)  # (m, b)
         return (counts.T * apart).mean()
@@ -116,16 +126,16 @@ class CXPlain(Baseline):
     def _scores(self, rows: Rows) -> Tensor:
         return self._members(rows.x).median(0).values
 
-    def interval(self, X: Any, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, X: RawRows, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """The range (rows, features), low and high, that so much of the ensemble's shares lie in."""
         check.fitted(self)
         check.share_of_one(level=level)
-        parts = torch.split(self.features_.encode(X), max(1, self._most() // self._copies()))
+        parts = torch.split(self.features_.encode(X).x, max(1, self._most() // self._copies()))
         told = torch.cat([self._members(part) for part in parts], 1).double().numpy()
         low, high = np.quantile(told, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return low, high
 
 
 def _beside(rows: Trial, counts: Tensor) -> Trial:
-    assert rows.context is not None
-    return Trial(rows.x, rows.target, context=torch.cat([rows.context, counts], 1))
+    assert rows.goal is not None
+    return Trial(rows.x, rows.target, goal=torch.cat([rows.goal, counts], 1))

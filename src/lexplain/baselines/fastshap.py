@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial, as_target
+from ..core.contracts import Features, Labels, RandomState
 from ..explainers.imputing import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
+from ..methods import Step
 from ..selectors import MLP
-from ..training import train_evaluator
-from ..training.learning import learn, split
+from ..training import pace_of, split_tenth, train_evaluator, train_network
 from .baseline import Baseline, Rows
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
@@ -45,14 +45,14 @@ class FastSHAP(Baseline):
     def __init__(
         self,
         *,
-        imputer: Any = None,
+        imputer: str | float | nn.Module | type[nn.Module] | None = None,
         network: nn.Module | None = None,
         steps: int = 3000,
         masks: int = 8,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.imputer = imputer
@@ -60,27 +60,37 @@ class FastSHAP(Baseline):
         self.steps = steps
         self.masks = masks
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(steps=self.steps, masks=self.masks)
         assert self.target_ is not None
         said = self.target_.values.reshape(len(x), -1)  # (n, c), standardised where it is a real value
-        rows = Trial(x, as_target(self.target_.values, self._outputs.real), context=said)
+        rows = Trial(x, as_target(self.target_.values, self._outputs.real))
         self._prepare_value(rows)
-        rows = Trial(x, rows.target, context=self._grand(x, said))
+        rows = Trial(x, rows.target, goal=self._grand(x, said))
         nothing = torch.zeros(min(len(x), NULL_ROWS), self.features_.count, dtype=torch.bool)
         self.null_ = self._value(x[:NULL_ROWS], nothing).mean(0)  # (c,)
         shape, count = self.features_.shape, self.features_.count
         self.network_ = copy.deepcopy(self.network) if self.network is not None else MLP(shape, count * self._outputs.count)
-        settings = (self.steps, self._most(), self.seed_)
-        learn(self.network_, self._loss, self._loss, split(rows, self.seed_), settings=settings, copies=2 * self.masks)
+        step = Step("fastshap", self.network_, self._loss, self._loss, copies=2 * self.masks)
+        parts = split_tenth(rows, self.seed_)
+        train_network(
+            self.network_,
+            step,
+            parts,
+            steps=self.steps,
+            patient=True,
+            warmup_steps=pace_of(self.features_).warmup_steps,
+            max_rows=self._most(),
+            seed=self.seed_,
+        )
 
     def _prepare_value(self, rows: Trial) -> None:
         if self.imputer is not None:
-            self.imputer_ = fitted_imputer(self.imputer, rows.x)
+            self.imputer_ = fitted_imputer(self.imputer, rows.x, self.features_)
             return
         # Masks of every size, the empty and the full one too: Shapley-kernel masks are never either, which the normalisation relies on.
-        train, validation = split(rows, self.seed_)
+        train, validation = split_tenth(rows, self.seed_)
         self.surrogate_ = train_evaluator(
             self.features_, self._outputs, train, validation, masks=UniformRate, steps=self.steps, seed=self.seed_
         )
@@ -111,13 +121,13 @@ class FastSHAP(Baseline):
 
     def _loss(self, trial: Trial) -> Tensor:
         """How far sums of values are from what subsets drawn by the Shapley kernel are worth (equation 6)."""
-        assert trial.context is not None
+        assert trial.goal is not None
         drawn = ShapleyKernel(len(trial), self.features_.count, device=trial.x.device).sample((self.masks,))
         shown = torch.cat([drawn, ~drawn])  # (2 m, b, d)
         with torch.no_grad():
             copies = trial.x.expand(len(shown), *trial.x.shape).flatten(0, 1)
             worth = self._value(copies, shown.flatten(0, 1)).reshape(len(shown), len(trial), -1)  # (2 m, b, c)
-        told = torch.einsum("mbd,bdc->mbc", shown.to(trial.x.dtype), self._values(trial.x, trial.context))
+        told = torch.einsum("mbd,bdc->mbc", shown.to(trial.x.dtype), self._values(trial.x, trial.goal))
         return (worth - self.null_ - told).square().mean()
 
     def _scores(self, rows: Rows) -> Tensor:

@@ -6,12 +6,13 @@ Those with gradients explain the network's output as it comes: logits where it r
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from .. import check
+from ..core.contracts import Features, Labels, RandomState
 from .baseline import Baseline, EncodedNetwork, Rows
 
 
@@ -21,12 +22,12 @@ class GradientBaseline(Baseline):
     needs = ("network",)
 
     @abstractmethod
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         """Scores (b, ...) of encoded rows (b, ...) for the outputs (b,), on the network's device."""
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.require("captum.attr", extra="peers")  # before the rows to explain come
-        self.network_ = EncodedNetwork(self.model_, self.features_.raw, self._count)
+        self.network_ = EncodedNetwork(self.model_, self.features_.to_network, self._count)
 
     def _scores(self, rows: Rows) -> Tensor:
         captum = check.require("captum.attr", extra="peers")
@@ -46,7 +47,7 @@ class Saliency(GradientBaseline):
 
     name = "saliency"
 
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         slopes: Tensor = captum.Saliency(self.network_).attribute(x, target=wanted, abs=False)
         return slopes
 
@@ -60,7 +61,7 @@ class GradientXInput(GradientBaseline):
 
     name = "gradient_x_input"
 
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         products: Tensor = captum.InputXGradient(self.network_).attribute(x, target=wanted)
         return products
 
@@ -82,7 +83,13 @@ class IntegratedGradients(GradientBaseline):
     name = "integrated_gradients"
 
     def __init__(
-        self, *, points: int = 50, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+        self,
+        *,
+        points: int = 50,
+        keep: int | None = None,
+        features: Features | None = None,
+        max_rows: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.points = points
@@ -91,7 +98,7 @@ class IntegratedGradients(GradientBaseline):
         check.counts(points=self.points)
         return int(self.points)
 
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         batch = max(self._most(), len(x))
         method = captum.IntegratedGradients(self.network_)
         parts: Tensor = method.attribute(x, target=wanted, n_steps=self.points, internal_batch_size=batch)
@@ -110,7 +117,7 @@ class DeepLift(GradientBaseline):
     def _copies(self) -> int:
         return 2  # the row and the mean row go through together
 
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         parts: Tensor = captum.DeepLift(self.network_).attribute(x, target=wanted)
         return parts
 
@@ -138,15 +145,15 @@ class SmoothGrad(GradientBaseline):
         samples: int = 50,
         noise: float = 0.2,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.samples = samples
         self.noise = noise
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         super()._learn(x, y)
         check.counts(samples=self.samples)
         self.noise_ = self.noise * torch.randn(self.samples, *x.shape[1:])
@@ -154,7 +161,7 @@ class SmoothGrad(GradientBaseline):
     def _copies(self) -> int:
         return len(self.noise_)
 
-    def _attribute(self, captum: Any, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         method = captum.Saliency(self.network_)
         total = torch.zeros_like(x)
         for noise in torch.split(self.noise_.to(x.device), max(1, self._most() // len(x))):
@@ -173,7 +180,7 @@ class Ablation(Baseline):
 
     name = "ablation"
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.require("captum.attr", extra="peers")
         owner = self.features_.expand(torch.arange(self.features_.count))  # (...) the feature of each encoded column
         self.owner_ = owner[None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import pandas as pd
@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 
 from .. import check
+from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..features import Columns
 from .baseline import Baseline, Rows
 
 
@@ -28,51 +30,60 @@ class LIME(Baseline):
     """
 
     name = "lime"
-    tables_only = True
+    fits_each_row = True
+    kinds = ("columns",)
 
     def __init__(
-        self, *, num_samples: int = 1000, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+        self,
+        *,
+        num_samples: int = 1000,
+        keep: int | None = None,
+        features: Features | None = None,
+        max_rows: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.num_samples = num_samples
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.counts(num_samples=self.num_samples)
         lime = check.require("lime.lime_tabular", extra="peers")
-        features: Any = self.features_
-        kinds = features.kinds
+        types = self._columns.types
         self.explainer_ = lime.LimeTabularExplainer(
             self._codes(self.features_.decode(x)),
             mode="regression" if self._outputs.real else "classification",
-            categorical_features=[j for j, kind in enumerate(kinds) if kind.categories is not None],
+            categorical_features=[j for j, each in enumerate(types) if each.categories is not None],
             feature_selection="none",
             random_state=self.seed_ % 2**32,
         )
 
-    def _codes(self, rows: Any) -> np.ndarray:
+    @property
+    def _columns(self) -> Columns:
+        return cast("Columns", self.features_)  # the only kind that it explains
+
+    def _codes(self, rows: RawRows) -> np.ndarray:
         """Raw rows as numbers (n, columns), a category by its place."""
         if not isinstance(rows, pd.DataFrame):
             return np.asarray(rows, dtype=np.float64)
         columns = []
-        features: Any = self.features_
-        for j, kind in enumerate(features.kinds):
+        for j, each in enumerate(self._columns.types):
             column = rows.iloc[:, j]
-            known = kind.categories
+            known = each.categories
             columns.append(column.to_numpy(np.float64) if known is None else check.known_categories(column, known).astype(np.float64))
         return np.stack(columns, axis=1)
 
-    def _rows(self, codes: np.ndarray) -> Any:
+    def _rows(self, codes: np.ndarray) -> RawRows:
         """Raw rows that `_codes` would number so."""
-        features: Any = self.features_
+        features = self._columns
         if not features.frame:
-            return features.kinds[0].decode(codes.reshape(-1, 1)).reshape(codes.shape)  # an array has one type
+            return features.types[0].decode(codes.reshape(-1, 1)).reshape(codes.shape)  # an array has one type
         cells = {}
-        for j, (kind, code) in enumerate(zip(features.kinds, codes.T, strict=True)):
-            cells[j] = kind.decode(code[:, None] if kind.categories is None else np.eye(kind.width)[code.astype(int)])
+        for j, (each, code) in enumerate(zip(features.types, codes.T, strict=True)):
+            cells[j] = each.decode(code[:, None] if each.categories is None else np.eye(each.width)[code.astype(int)])
         return pd.DataFrame(cells).set_axis(list(features.labels), axis=1)
 
     def _scores(self, rows: Rows) -> Tensor:
-        codes, owners = self._codes(rows.raw), torch.tensor(self.features_.owners)
+        codes, owners = self._codes(rows.raw), torch.tensor(self._columns.owners)
         scores = torch.zeros(len(rows), self.features_.count, dtype=torch.double)
         for row, (code, wanted) in enumerate(zip(codes, rows.wanted.tolist(), strict=True)):
             self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place: the discretiser draws from the same object

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
@@ -10,6 +10,8 @@ from torch import Tensor
 
 from .. import check
 from ..auditing.kernel_shap import numpy_seeded
+from ..core.contracts import Features, Labels, RandomState
+from ..features import Columns
 from .baseline import Baseline, EncodedNetwork, Rows
 
 
@@ -29,6 +31,7 @@ class KernelSHAP(Baseline):
     """
 
     name = "shap"
+    fits_each_row = True
 
     def __init__(
         self,
@@ -36,15 +39,15 @@ class KernelSHAP(Baseline):
         samples: int | None = None,
         background: int = 10,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.samples = samples
         self.background = background
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.counts(samples=self.samples, background=self.background)
         shap = check.require("shap", extra="peers")
         legacy = check.require("shap.utils._legacy", extra="peers")
@@ -61,7 +64,7 @@ class KernelSHAP(Baseline):
         return answer
 
     def _scores(self, rows: Rows) -> Tensor:
-        samples: Any = self.samples or "auto"
+        samples: int | str = self.samples or "auto"
         values = []
         for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
             with numpy_seeded(self.seed_):
@@ -87,15 +90,21 @@ class DeepSHAP(Baseline):
     needs = ("network",)
 
     def __init__(
-        self, *, background: int = 100, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+        self,
+        *,
+        background: int = 100,
+        keep: int | None = None,
+        features: Features | None = None,
+        max_rows: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.background = background
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.counts(background=self.background)
         shap = check.require("shap", extra="peers")
-        network = EncodedNetwork(self.model_, self.features_.raw, self._count)
+        network = EncodedNetwork(self.model_, self.features_.to_network, self._count)
         self.background_ = x[torch.randperm(len(x))[: self.background]].to(network.device)
         self.explainer_ = shap.DeepExplainer(network, self.background_)
 
@@ -120,9 +129,9 @@ class TreeSHAP(Baseline):
     """
 
     name = "treeshap"
-    tables_only = True
+    kinds = ("columns",)
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         shap = check.require("shap", extra="peers")
         trees = getattr(self.model_, "__self__", self.model_)  # of a bound method such as clf.predict_proba
         try:
@@ -133,8 +142,9 @@ class TreeSHAP(Baseline):
     def _scores(self, rows: Rows) -> Tensor:
         values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)
         columns = _of_class(values, rows.wanted, two_sided=self._outputs.count == 2)  # (b, raw columns)
-        owners = torch.tensor(self.features_.owners)
-        return torch.zeros(len(rows), self.features_.count, dtype=columns.dtype).index_add(1, owners, columns)
+        features = cast("Columns", self.features_)
+        owners = torch.tensor(features.owners)
+        return torch.zeros(len(rows), features.count, dtype=columns.dtype).index_add(1, owners, columns)
 
 
 def _of_class(values: Tensor, wanted: Tensor, *, two_sided: bool = False) -> Tensor:

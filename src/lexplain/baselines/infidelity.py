@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from .. import check
+from ..core.contracts import Features, Labels, RandomState
 from .baseline import Baseline, Rows
 
 RIDGE = 1e-9  # share of the mean square that keeps directions without noise solvable
@@ -39,15 +39,15 @@ class Infidelity(Baseline):
         draws: int = 2000,
         noise: float = 0.2,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.draws = draws
         self.noise = noise
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.counts(draws=self.draws)
         check.positive(noise=self.noise)
         noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, ...)

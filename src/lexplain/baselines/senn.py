@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial, as_target
+from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..methods import Step
 from ..objectives import cross_entropy
 from ..selectors import MLP
-from ..training.learning import learn, split
+from ..training import pace_of, split_tenth, train_network
 from .baseline import Baseline, Rows
 
 
@@ -51,7 +52,7 @@ class SENN(Baseline):
     """
 
     name = "senn"
-    tables_only = True
+    kinds = ("columns",)
     needs = ("model", "y")
 
     def __init__(
@@ -60,21 +61,31 @@ class SENN(Baseline):
         smooth: float = 0.01,
         steps: int = 3000,
         keep: int | None = None,
-        features: Any = None,
+        features: Features | None = None,
         max_rows: int | None = None,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.smooth = smooth
         self.steps = steps
 
-    def _learn(self, x: Tensor, y: Any) -> None:
+    def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(steps=self.steps)
         assert self.target_ is not None
         self.network_ = _Network(self.features_.shape, self._outputs.count)
-        parts = split(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
-        learn(self.network_, self._loss, self._misfit, parts, settings=(self.steps, self._most(), self.seed_))
+        parts = split_tenth(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
+        step = Step("senn", self.network_, self._loss, self._misfit)
+        train_network(
+            self.network_,
+            step,
+            parts,
+            steps=self.steps,
+            patient=True,
+            warmup_steps=pace_of(self.features_).warmup_steps,
+            max_rows=self._most(),
+            seed=self.seed_,
+        )
 
     def _misfit(self, trial: Trial) -> Tensor:
         return cross_entropy(trial.target, self._outputs.from_network(self.network_(trial.x)[0])).mean()
@@ -88,7 +99,7 @@ class SENN(Baseline):
         loss: Tensor = cross_entropy(trial.target, self._outputs.from_network(logits)).mean() + self.smooth * apart
         return loss
 
-    def _say(self, rows: Any, x: Tensor) -> Tensor:
+    def _say(self, rows: RawRows, x: Tensor) -> Tensor:
         logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._most())])
         assert self.target_ is not None
         said: Tensor = logits * self.target_.scale + self.target_.mean if self._outputs.real else logits.softmax(1)

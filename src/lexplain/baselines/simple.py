@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+import numpy as np
 import torch
 from torch import Tensor
 
-from .. import check
+from ..core.contracts import Features, RandomState
 from .baseline import Baseline, Rows
 
 
@@ -19,6 +18,7 @@ class RandomBaseline(Baseline):
 
     name = "random"
     needs = ()
+    kinds = None
 
     def _scores(self, rows: Rows) -> Tensor:
         return torch.rand(rows.total, self.features_.count, generator=torch.Generator().manual_seed(self.seed_))[rows.place]
@@ -29,12 +29,13 @@ class AllBaseline(Baseline):
 
     name = "all"
     needs = ()
+    kinds = None
 
     def _scores(self, rows: Rows) -> Tensor:
         return torch.ones(len(rows), self.features_.count)
 
-    def _mask(self, scores: Tensor) -> Tensor:
-        return torch.ones(scores.shape, dtype=torch.bool)
+    def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
+        return torch.ones(scores.shape, dtype=torch.bool) if valid is None else valid
 
 
 class OracleBaseline(Baseline):
@@ -50,16 +51,23 @@ class OracleBaseline(Baseline):
 
     name = "oracle"
     needs = ()
+    kinds = None
 
     def __init__(
-        self, truth: Any, *, keep: int | None = None, features: Any = None, max_rows: int | None = None, random_state: Any = 0
+        self,
+        truth: np.ndarray | Tensor,
+        *,
+        keep: int | None = None,
+        features: Features | None = None,
+        max_rows: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.truth = truth
 
     def _scores(self, rows: Rows) -> Tensor:
-        return check.truth_of(self.truth, rows.total, self.features_.count, features=self.features_)[rows.place].float()
+        return self.features_.truth(self.truth, rows.total)[rows.place].float()
 
-    def _mask(self, scores: Tensor) -> Tensor:
+    def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
         true = scores > 0
-        return true if self.keep is None else true & super()._mask(scores)
+        return true if self.keep is None else true & super()._mask(scores, valid)

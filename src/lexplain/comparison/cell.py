@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import json
 import warnings
-import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
@@ -17,25 +15,26 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..baselines import LIME, Baseline, KernelSHAP
-from ..explainers import Explainer, FitWarning
-from ..metrics import bootstrap
+from ..auditing import ClassSelection, Evidence, Judges, Measure, OtherRows, Resources, estimate_of, questions
+from ..baselines import Baseline
+from ..core import Explanation
+from ..core.contracts import Model
+from ..explainers import Explainer, FitWarning, chosen_recipe
+from ..training import MAX_ROWS, fabric_of
 from .digest import digest
-from .measures import ENOUGH, Evidence, Measure
-from .running import write_json, write_whole
 from .scene import Scene, rows_at
 
-PER_ROW = (KernelSHAP, LIME)  # they fit a model to each row explained
-FEW = 200  # rows that they explain unless told
+FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told
+MIN_MASKS = 1000  # training rows whose masks must be known, or all: from fewer a reader of masks learns too little to find encoding
 
 
 @dataclass(frozen=True)
 class Finished:
     """What came out of a cell."""
 
-    record: dict[str, Any]  # plain values: who, where, what it cost, and the estimates by metric; or an error
+    record: dict[str, Any]  # plain values: who, where, what it cost, and the estimates by key; or an error
     at: np.ndarray  # (b,) which test rows were explained
-    values: dict[str, np.ndarray]  # one number an instance (b,), by metric
+    values: dict[str, np.ndarray]  # one number an instance (b,), by the key of a measure
 
 
 @dataclass(frozen=True)
@@ -62,38 +61,41 @@ class Cell:
         return self.scene.network_steps if self.explains == "a network" else None
 
     @property
+    def _fits_each_row(self) -> bool:
+        return isinstance(self.explainer, Baseline) and self.explainer.fits_each_row
+
+    @property
     def most(self) -> int:
         """How many test rows are explained."""
         total = len(self.scene.data.test)
-        return min(total, self.rows or (FEW if isinstance(self.explainer, PER_ROW) else total))
+        return min(total, self.rows or (FEW_ROWS if self._fits_each_row else total))
 
     @property
     def train_rows(self) -> int:
-        """How many training rows are explained, for metrics that learn from masks: all, but no more than test rows where each is dear."""
+        """How many training rows are explained, for measures that learn from masks: all, but no more than test rows where each is dear."""
         total = len(self.scene.data.train)
-        if not isinstance(self.explainer, PER_ROW):
+        if not self._fits_each_row:
             return total
-        limit = min(total, self.rows or FEW)
-        return limit if limit >= min(ENOUGH, total) else 0
+        limit = min(total, self.rows or FEW_ROWS)
+        return limit if limit >= min(MIN_MASKS, total) else 0
 
     @property
     def explains(self) -> str:
         """What is explained, in the words of the table."""
-        needs = getattr(self.explainer, "needs", ("y",))
+        needs = self.explainer.needs if isinstance(self.explainer, Baseline) else ("y",)
         if not needs:
             return "nothing"
         if self.scene.model is not None:
             return "the model"
         if isinstance(self.explainer, Explainer):
-            method = self.explainer.method
-            reads = method == "meed" or getattr(method, "reads_output", False)
+            reads = chosen_recipe(self.explainer.method, self.scene.features).reads_output
             return "a network" if reads or self.explainer.regime in ("self", "surrogate") else "labels"
         return "labels" if "y" in needs else "a network"
 
     @property
     def shared(self) -> list[str]:
         """What it needs of its scene that other cells need too."""
-        judge = ["judge"] if any(measure.asks_judge for measure in self.measures) else []
+        judge = ["judge"] if any(measure.judged for measure in self.measures) else []
         return [*judge, "network"] if self.explains == "a network" else judge
 
     def facts(self) -> dict[str, Any]:
@@ -102,12 +104,22 @@ class Cell:
         return {"explainer": self.name, "data": scene.label, "seed": scene.seed, "explains": self.explains, "rows": self.most}
 
 
-def compute(cell: Cell, folder: Path) -> Finished:
+def compute(cell: Cell, folder: Path) -> dict[str, Any]:
     """Fit, explain and judge; whatever an explainer raises is what came out, so that others go on."""
     try:
-        return _computed(cell, folder)
+        done = _computed(cell, folder)
     except Exception as failure:
-        return Finished({**cell.facts(), "error": f"{type(failure).__name__}: {failure}"}, np.arange(0), {})
+        return {"error": f"{type(failure).__name__}: {failure}"}
+    table = np.stack(list(done.values.values())) if done.values else np.zeros((0, len(done.at)))  # (measures, b)
+    return {**done.record, "measured": list(done.values), "at": done.at, "values": table}
+
+
+def finished_of(record: Mapping[str, Any]) -> Finished:
+    """What came out of a cell, of its record in a store."""
+    if "error" in record:
+        return Finished(dict(record), np.arange(0), {})
+    plain = {name: value for name, value in record.items() if name not in ("at", "values")}
+    return Finished(plain, record["at"], dict(zip(record["measured"], record["values"], strict=True)))
 
 
 def _computed(cell: Cell, folder: Path) -> Finished:
@@ -124,34 +136,48 @@ def _computed(cell: Cell, folder: Path) -> Finished:
     rows, ready = rows_at(data.test.x, at), perf_counter()
     explanation = explainer.explain(rows)
     seconds = perf_counter() - ready
-    asked: int = explainer.model_rows_ if isinstance(explainer, Baseline) else getattr(explainer.ask_, "rows", 0)
     check.same_features(explanation.mask.shape[1], scene.features.count)
-    evidence = Evidence(scene, folder, explainer, explanation, at, train_rows=cell.train_rows)
-    found = {measure.label: evidence.values(measure) for measure in cell.measures}
-    values = {label: value.numpy() for label, value in found.items() if value is not None}
+    asked = (
+        explainer.model_rows_
+        if isinstance(explainer, Baseline)
+        else 0
+        if explainer.model_function_ is None
+        else explainer.model_function_.rows
+    )
+    evidence = evidence_of(cell, folder, explainer, explanation, at, model)
+    found = {measure.key: measure.values(evidence) for measure in cell.measures}
+    estimates = {key: estimate_of(value) for key, value in found.items() if value is not None}
+    values = {key: value.numpy() for key, value in found.items() if isinstance(value, torch.Tensor) and len(value) == len(at)}
     cost = {"model_rows": asked, "fit_seconds": fitted - began, "explain_seconds": seconds, "ms_a_row": 1000 * seconds / len(at)}
-    estimates = {}
-    for label, value in values.items():
-        estimate = bootstrap(torch.from_numpy(value))
-        estimates[label] = [estimate.mean, estimate.low, estimate.high]
     findings = "; ".join(getattr(explainer, "findings_", []))
-    return Finished({**cell.facts(), "cost": {**cost, "findings": findings}, "estimates": estimates}, at, values)
+    numbers = {key: [e.mean, e.low, e.high] for key, e in estimates.items()}
+    return Finished({"cost": {**cost, "findings": findings}, "estimates": numbers}, at, values)
 
 
-def write(done: Finished, path: Path) -> None:
-    """Keep what came out of a cell; the record comes last, and says that all is there."""
-    content = io.BytesIO()
-    table = np.stack(list(done.values.values())) if done.values else np.zeros((0, len(done.at)))  # (metrics, b)
-    np.savez_compressed(content, at=done.at, values=table)
-    write_whole(path.with_suffix(".npz"), content.getvalue())
-    write_json(path.with_suffix(".json"), {"format": "lexplain.cell/1", **done.record, "metrics": list(done.values)})
+def evidence_of(
+    cell: Cell, folder: Path, explainer: Explainer | Baseline, explanation: Explanation, at: np.ndarray, model: Model
+) -> Evidence:
+    """What is known of the test rows (indices `at`) that a fitted explainer explained."""
+    scene, data, features = cell.scene, cell.scene.data, cell.scene.features
+    learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: cell.train_rows])
 
+    def explain_training_rows() -> tuple[torch.Tensor, torch.Tensor]:
+        theirs = explainer.explain(rows_at(data.train.x, learned))
+        return theirs.scores, theirs.mask
 
-def read(path: Path) -> Finished | None:
-    """What `write` kept, or None where it is not there whole."""
-    try:
-        record = json.loads(path.with_suffix(".json").read_text())
-        with path.with_suffix(".npz").open("rb") as file, np.load(file) as kept:
-            return Finished(record, kept["at"], dict(zip(record["metrics"], kept["values"], strict=True)))
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile):
-        return None
+    train, enough = scene.trial(data.train), len(learned) > 0
+    other = OtherRows(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else OtherRows(train)
+    rows, target = scene.trial(data.test).take(torch.from_numpy(at)), scene.test_target
+    run = Resources(fabric_of("cpu"), scene.seed, MAX_ROWS)
+    judges = Judges(
+        features, scene.outputs, rows, explanation, other, run, make=lambda _, masks: scene.judge(folder, masks), reads_masks=enough
+    )
+    return Evidence(
+        explanation,
+        features,
+        replace(target, values=target.values[torch.from_numpy(at)]),
+        judges,
+        truth=None if data.test.truth is None else features.truth(np.asarray(data.test.truth)[at], len(at)),
+        control_flow=data.control_flow,
+        questions=questions(explainer, model, features, real=scene.outputs.real, one_class=ClassSelection(scene.target.classes, None)),
+    )

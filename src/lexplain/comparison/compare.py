@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -13,31 +14,31 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import check
+from ..auditing import COMPARED, MEASURES, Measure, find_measures, measures as menu
 from ..baselines import BASELINES, Baseline
 from ..core import Dataset
 from ..data import load_data
-from ..explainers import Explainer
-from ..methods import METHODS
-from ..metrics import Metric
-from .cell import Cell, Finished, compute, read, write
+from ..explainers import Explainer, chosen_recipe
+from ..methods import METHODS, Method, Recipe
+from .cell import Cell, compute, finished_of
+from .code_digest import code_digest
 from .comparison import Comparison, comparison_of
-from .measures import DEFAULT, MEASURES, OFFERED, Measure, needed
-from .running import finished, processes
+from .running import finished
 from .scene import Scene
-
-FIXED = ("hold", "l2x", "lex", "meed", "vibi")  # methods that must be told how many features to keep; others find it out
+from .store import run_cells
 
 
 def compare(
     explainers: str | Sequence[str] | Mapping[str, Any],
     data: str | Dataset | Sequence[str | Dataset],
-    metrics: Sequence[str | Metric] | None = None,
+    metrics: Sequence[str | Measure] | None = None,
     seeds: int | Sequence[int] = 3,
     *,
     model: Any = None,
     keep: int | Mapping[str, int] | None = None,
     rows: int | None = None,
     store: str | Path | None = None,
+    again: bool = False,
     workers: int = 1,
     judge_steps: int | None = None,
     network_steps: int | None = None,
@@ -52,9 +53,9 @@ def compare(
         explainers: names of methods or baselines ("default", "realx", "shap", ...); or name -> an `Explainer` or a baseline with settings
             of its own, of which a copy is fitted for each seed.
         data: data sets; a name is loaded anew with each seed.
-        metrics: names of `MEASURES`, or metrics whose arguments are some of mask, scores, labels, probabilities (the explainer's own),
-            truth, column (of the control flow), train_mask, train_labels and generator. None: accuracy from what is kept, by itself and
-            by EVAL-X, encoding, the number kept, and the truth where it is known.
+        metrics: keys, labels or families of `lexplain.auditing.MEASURES`, the measures of an audit, or measures of your own; None:
+            accuracy from what is kept, by itself and by EVAL-X, encoding, the number kept, and the truth where it is known. A measure that
+            lacks what it needs, such as the truth, is left out.
         seeds: how many, or which.
         model: explained by all explainers, and the target of all judges; None: labels, as above.
         keep: how many features baselines and methods of a fixed number keep, and all others too where it is given; or data set -> how
@@ -62,6 +63,7 @@ def compare(
         rows: most test rows that each explains; None: all, but 200 for shap and lime, which fit a model to each. Encoding is then
             measured where they explain 1,000 training rows too.
         store: a folder for finished cells and judges; the same call goes on with what is missing. Failures are tried again.
+        again: compute cells of the folder anew that other code has computed; False: they are taken, and `Comparison.older` names them.
         workers: processes.
         judge_steps: optimiser steps of the judge; None: 4,000.
         network_steps: optimiser steps of the network that is explained where no model is given; None: 2,000.
@@ -69,11 +71,12 @@ def compare(
     Example:
         >>> import lexplain as lx
         >>> data = lx.load_data("s1", rows=60)
-        >>> lx.compare(["random", "all"], data, ["TPR", "kept"], seeds=1, keep=3).summary()["kept"].tolist()
+        >>> lx.compare(["random", "all"], data, ["TPR", "Kept"], seeds=1, keep=3).summary()["Kept"].tolist()
         [3.0, 11.0]
     """
     check.counts(rows=rows, workers=workers, judge_steps=judge_steps, network_steps=network_steps)
-    measures = _measures(metrics)
+    check.can_travel(model, workers)
+    measures = tuple(find_measures(COMPARED if metrics is None else metrics, MEASURES))
     named = _explainers(explainers)
     scenes = _scenes(data, seeds, model, judge_steps, network_steps)
     check.known_sizes(keep, {scene.label for scene in scenes})
@@ -82,25 +85,19 @@ def compare(
         for scene in scenes
         for name, explainer in named.items()
     ]
-    check.can_travel(model, workers)
     with _folder(store) as folder:
-        return comparison_of(_finished(cells, folder, workers), measures)
+        code = code_digest(compute, menu, *{type(cell.explainer) for cell in cells})
+        work, first = partial(compute, folder=folder), partial(_train_shared, folder=folder)
+        done = run_cells(cells, work, folder, code=code, workers=workers, again=again, prepare=first)
+        return comparison_of([finished_of(record) for record in done], measures)
 
 
-def _finished(cells: Sequence[Cell], folder: Path, workers: int) -> list[Finished]:
-    """What came out of cells, in their order: what the folder holds is read, what it lacks is computed and written there."""
-    done = {cell.key: kept for cell in cells if (kept := read(folder / cell.key)) is not None}
-    missing = [cell for cell in cells if cell.key not in done]
-    with processes(workers) as pool:
-        if pool is not None:  # judges and networks first, so that no two cells train the same one
-            first = {(cell.scene.digest, kind): (cell.scene, kind) for cell in missing for kind in cell.shared}
-            ready = list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))
-            missing = missing if len(ready) == len(first) else []  # somebody stopped it
-        for cell, result in finished(missing, partial(compute, folder=folder), pool=pool, before=len(done)):
-            if "error" not in result.record:
-                write(result, folder / cell.key)
-            done[cell.key] = result
-    return [done[cell.key] for cell in cells if cell.key in done]
+def _train_shared(missing: Sequence[Cell], pool: Executor | None, *, folder: Path) -> bool:
+    """Train judges and networks first where several processes compute, so that no two cells train the same one; False: it was stopped."""
+    if pool is None:
+        return True
+    first = {(cell.scene.digest, kind): (cell.scene, kind) for cell in missing for kind in cell.shared}
+    return len(list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))) == len(first)
 
 
 def prepare(wanted: tuple[Scene, str], folder: Path) -> None:
@@ -121,17 +118,6 @@ def _folder(store: str | Path | None) -> Iterator[Path]:
 
 
 # ---- what was asked for ----
-
-
-def _measures(metrics: Sequence[str | Metric] | None) -> tuple[Measure, ...]:
-    made = []
-    for metric in DEFAULT if metrics is None else metrics:
-        if isinstance(metric, Metric):
-            check.metric_fits(metric.label, needed(metric), OFFERED)
-            made.append(Measure(metric.label, metric))
-        else:
-            made.append(MEASURES[check.one_of(str(metric), list(MEASURES), "metric")])
-    return tuple({measure.label: measure for measure in made}.values())
 
 
 def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Explainer | Baseline]:
@@ -169,15 +155,20 @@ def _asked(keep: int | Mapping[str, int] | None, scene: Scene) -> int | None:
 def _prepared(explainer: Explainer | Baseline, scene: Scene, asked: int | None) -> Explainer | Baseline:
     """A copy with the seed, the features and the number to keep of a scene, where it has none of its own."""
     own: Explainer | Baseline = clone(explainer).set_params(random_state=scene.seed)
-    built = isinstance(own, Explainer) and not isinstance(own.method, str)  # from parts, which know their size and features
-    if built:
+    if isinstance(own, Explainer) and isinstance(own.method, Method):  # built from parts, which know their size and features
         return own
     if own.features is None and scene.data.features is not None:
         own.set_params(features=scene.data.features)
     sized = own.keep is not None or getattr(own, "penalty", None) is not None
-    if not sized and (asked is not None or isinstance(own, Baseline) or own.method in FIXED):
+    if not sized and (asked is not None or isinstance(own, Baseline) or _counts_features(own, scene)):
         own.set_params(keep=_size(scene) if asked is None else asked)
     return own
+
+
+def _counts_features(explainer: Explainer, scene: Scene) -> bool:
+    """Whether its method must be told how many features to keep; others find it out."""
+    recipe = chosen_recipe(explainer.method, scene.features)
+    return isinstance(recipe, Recipe) and recipe.sized_by == "k"
 
 
 def _size(scene: Scene) -> int:

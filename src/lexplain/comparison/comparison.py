@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -15,13 +15,13 @@ import pandas as pd
 import torch
 
 from .. import check
+from ..auditing import Measure
 from ..metrics import holm, paired_difference, paired_test
 from .cell import Finished
-from .measures import Measure
 from .running import write_whole
 
 COLUMNS = ["explainer", "data", "seed", "metric", "value", "low", "high", "higher_is_better", "explains", "rows", "error"]
-COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings"]
+COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings", "fresh"]
 TESTS = ["explainer", "other", "data", "seed", "rows", "difference", "low", "high", "p"]
 LEVEL = 0.05  # of tests
 Rows = Mapping[tuple[str, str, int, str], "pd.Series[Any]"]
@@ -34,7 +34,8 @@ class Comparison:
     Attributes:
         table: one row a number: explainer, data, seed, metric, value, low, high, higher_is_better, explains, rows, error. An explainer
             that failed has one row with its error; a metric that cannot be known (the truth, a predictor of its own) has none.
-        ledger: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, and what the fit said about itself.
+        ledger: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, what the fit said about itself, and
+            whether the present code computed it.
         values: one number a test row, by (explainer, data, seed, metric), under the row's place in the test part.
     """
 
@@ -91,6 +92,10 @@ class Comparison:
         bad = self.table[self.table["error"] != ""]
         return [f"{row.explainer} on {row.data}, seed {row.seed}: {row.error}" for row in bad.itertuples()]
 
+    def older(self) -> list[str]:
+        """What other code has computed and a folder has kept, one line each; `compare(again=True)` computes it anew."""
+        return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.ledger.itertuples() if not row.fresh]
+
     def _test(self, metric: str, one: str, other: str, data: str, seed: int) -> dict[str, Any]:
         a, b = self.values[one, data, seed, metric].align(self.values[other, data, seed, metric], join="inner")
         pair = torch.tensor(a.to_numpy()), torch.tensor(b.to_numpy())
@@ -127,7 +132,7 @@ class Comparison:
 
 def comparison_of(finished: Iterable[Finished], measures: Sequence[Measure]) -> Comparison:
     """Put cells together."""
-    better = {measure.label: measure.metric.higher_is_better for measure in measures}
+    known = {measure.key: measure for measure in measures}
     table, ledger, values = [], [], {}
     for done in finished:
         record = done.record
@@ -135,17 +140,18 @@ def comparison_of(finished: Iterable[Finished], measures: Sequence[Measure]) -> 
         if "error" in record:
             table.append({**facts, "metric": "error", "error": record["error"]})
             continue
-        ledger.append({**facts, **record["cost"]})
-        for metric, (value, low, high) in record["estimates"].items():
-            line = {**facts, "metric": metric, "value": value, "low": low, "high": high, "higher_is_better": better[metric], "error": ""}
-            table.append(line)
-            values[record["explainer"], record["data"], record["seed"], metric] = pd.Series(done.values[metric], index=done.at)
+        ledger.append({**facts, **record["cost"], "fresh": record.get("fresh", True)})
+        for key, (value, low, high) in record["estimates"].items():
+            label, better = known[key].label, known[key].higher_is_better
+            table.append({**facts, "metric": label, "value": value, "low": low, "high": high, "higher_is_better": better, "error": ""})
+            if key in done.values:
+                values[record["explainer"], record["data"], record["seed"], label] = pd.Series(done.values[key], index=done.at)
     frame = pd.DataFrame(table, columns=COLUMNS).astype({"value": float, "low": float, "high": float, "higher_is_better": object})
     frame["higher_is_better"] = frame["higher_is_better"].where(frame["higher_is_better"].notna(), None)
     return Comparison(check.some_cells(frame), pd.DataFrame(ledger, columns=COSTS), values)
 
 
-def _better(test: Mapping[Any, Any], higher: Any) -> str:
+def _better(test: Mapping[Hashable, Any], higher: bool | None) -> str:
     if higher is None or not test["p_holm"] < LEVEL:
         return ""
     return str(test["explainer"] if (test["difference"] > 0) == higher else test["other"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from inspect import isroutine
 from types import CodeType
 from typing import Any
@@ -23,7 +24,7 @@ def digest(*things: Any) -> str:
     return found.hexdigest()
 
 
-def _told(thing: Any, within: tuple[int, ...]) -> bytes:
+def _told(thing: object, within: tuple[int, ...]) -> bytes:
     """What a thing holds, as bytes; a thing that holds itself is told once."""
     if id(thing) in within:
         return b"itself"
@@ -45,7 +46,7 @@ def _told(thing: Any, within: tuple[int, ...]) -> bytes:
     return head + hashlib.blake2b(each).digest()
 
 
-def _code(code: CodeType) -> list[Any]:
+def _code(code: CodeType) -> list[object]:
     """What a function does: its steps, names and constants; those of functions inside it too, whose own words hold addresses."""
     constants = [
         _code(each) if isinstance(each, CodeType) else sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
@@ -54,7 +55,7 @@ def _code(code: CodeType) -> list[Any]:
     return [code.co_code.hex(), list(code.co_names), constants]
 
 
-def _parts(thing: Any) -> dict[Any, Any] | None:
+def _parts(thing: object) -> Mapping[str, object] | Mapping[int, object] | None:
     """What a thing is made of, by name; None: it says all of itself."""
     if isinstance(thing, Mapping):
         return dict(thing)
@@ -69,11 +70,13 @@ def _parts(thing: Any) -> dict[Any, Any] | None:
         }
         held = [cell.cell_contents for cell in getattr(thing, "__closure__", None) or ()]
         return {**whole, "code": None if code is None else _code(code), "defaults": getattr(thing, "__defaults__", None), "holds": held}
+    if isinstance(thing, partial):
+        return {"function": thing.func, "arguments": thing.args, "named": thing.keywords}
     if isinstance(thing, nn.Module):
         own = {name: part for name, part in vars(thing).items() if not name.startswith("_") and name != "training"}
         return {**own, **dict(thing.named_children()), **thing.state_dict()}
     if isinstance(thing, BaseEstimator):
-        params: dict[Any, Any] = thing.get_params(deep=False)
+        params: dict[str, Any] = thing.get_params(deep=False)
         return params
     if is_dataclass(thing):
         return {field.name: getattr(thing, field.name) for field in fields(thing)}

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from .contracts import Features, RawRows
 
 
 @dataclass(frozen=True)
 class Part:
     """One split of a data set."""
 
-    x: Any  # (n, ...) float32 array, or a DataFrame where columns have types of their own
+    x: RawRows  # (n, ...) float32 array, or a DataFrame where columns have types of their own
     y: np.ndarray  # (n,) labels or real values, or (n, c) probabilities
     truth: np.ndarray | None = None  # (n, d) of bool: the features that really decide
     probabilities: np.ndarray | None = None  # (n, c) what the best possible model would say
@@ -32,7 +33,7 @@ class Dataset:
     validation: Part
     test: Part
     names: tuple[str, ...]  # one a raw column
-    features: Any = None  # Features to explain it with; None: one feature a column
+    features: Features | None = None  # Features to explain it with; None: one feature a column
     control_flow: int | None = None  # the feature that only decides which others matter
 
     def frame(self, part: Part) -> pd.DataFrame:

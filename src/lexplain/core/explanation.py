@@ -14,6 +14,9 @@ import torch
 from torch import Tensor
 
 from .. import check
+from .contracts import Features, Json, Labels, Names, RawRows
+
+FORMAT = "lexplain.explanation/2"
 
 
 @dataclass(frozen=True)
@@ -22,18 +25,19 @@ class Explanation:
 
     scores: Tensor  # (b, d) higher means more important
     mask: Tensor  # (b, d) of bool: the features the method keeps
-    feature_names: tuple[str, ...]  # d names
-    data: pd.DataFrame | np.ndarray | None = None  # the rows explained, as they were given
+    names: Names  # d names; or, where rows differ, one tuple of names a row
+    data: RawRows = None  # the rows explained, as they were given
     method: str = ""
-    features: Any = None  # the Features that turn a feature mask into a raw mask
-    asked: Tensor | None = None  # (b,) the class asked for; None: the predicted one
+    features: Features | None = None  # what turns a feature mask into a raw mask
+    target_index: Tensor | None = None  # (b,) the class asked for; None: the predicted one
     predict: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
-    classes: tuple[Any, ...] | None = None  # c class labels; None for a real-valued output
+    classes: tuple[Labels, ...] | None = None  # c class labels; None for a real-valued output
     additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
     base: Tensor | None = None  # (b,) what the scores of an additive method add up from
+    valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
 
     def __post_init__(self) -> None:
-        check.explanation_fits(self.scores, self.mask, self.feature_names)
+        check.explanation_fits(self.scores, self.mask, self.names, self.valid)
         check.base_fits(self.base, len(self.scores))
 
     def __len__(self) -> int:
@@ -43,16 +47,45 @@ class Explanation:
         """The explanation of some rows only."""
         index = np.arange(len(self))[rows if not isinstance(rows, Tensor) else rows.cpu().numpy()].reshape(-1)
         at = torch.as_tensor(index)
-        data = self.data.iloc[index] if isinstance(self.data, pd.DataFrame) else self.data
         return replace(
             self,
             scores=self.scores[at],
             mask=self.mask[at],
-            data=data[index] if isinstance(data, np.ndarray) else data,
-            asked=None if self.asked is None else self.asked[at],
+            names=self._names_of(index),
+            data=take_rows(self.data, index),
+            target_index=None if self.target_index is None else self.target_index[at],
             predict=None if self.predict is None else lambda: self.prediction[at],
             base=None if self.base is None else self.base[at],
+            valid=None if self.valid is None else self.valid[at],
         )
+
+    def _names_of(self, index: np.ndarray) -> Names:
+        """The names of some rows; without rows, where each had its own, those of the places."""
+        some: Names = tuple(self.names[i] for i in index) if self.names_differ else self.names
+        return some or self.place_names
+
+    @property
+    def names_differ(self) -> bool:
+        """Whether each row has names of its own."""
+        return len(self.names) > 0 and not isinstance(self.names[0], str)
+
+    def row_names(self, row: int) -> tuple[str, ...]:
+        """The d names of one row's features; those of padding are empty."""
+        names = self.names[row] if self.names_differ else self.names
+        return (*(str(name) for name in names), *[""] * (self.scores.shape[1] - len(names)))
+
+    @property
+    def place_names(self) -> tuple[str, ...]:
+        """One name a column of the scores, whatever the rows: the features' own, else their places, from 1."""
+        if not self.names_differ:
+            return self.row_names(0) if len(self) else tuple(map(str, self.names))
+        known = None if self.features is None else self.features.names
+        return known if known is not None and len(known) == self.scores.shape[1] else tuple(map(str, range(1, self.scores.shape[1] + 1)))
+
+    @property
+    def counts(self) -> Tensor:
+        """(b,) how many features each row has, padding left out."""
+        return torch.full((len(self),), self.scores.shape[1]) if self.valid is None else self.valid.sum(1)
 
     @cached_property
     def prediction(self) -> Tensor:
@@ -64,38 +97,42 @@ class Explanation:
     @cached_property
     def target(self) -> Tensor:
         """(b,) index of the class explained: the one asked for, else the predicted one (0 for a real-valued output)."""
-        return self.asked if self.asked is not None else self.prediction.argmax(1)
+        return self.target_index if self.target_index is not None else self.prediction.argmax(1)
 
     @property
     def _index(self) -> pd.Index[Any]:
-        return self.data.index if isinstance(self.data, pd.DataFrame) else pd.RangeIndex(len(self))
+        return self.data.index if isinstance(self.data, (pd.DataFrame, pd.Series)) else pd.RangeIndex(len(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an instance; `frame["score"]` and `frame["kept"]` hold one column a feature."""
-        names = list(self.feature_names)
+        """One row an instance; `frame["score"]` and `frame["kept"]` hold one column a feature, and `frame["name"]` where names differ."""
+        columns = list(self.place_names)
         parts = {
-            "score": pd.DataFrame(self.scores.cpu().numpy(), columns=names, index=self._index),
-            "kept": pd.DataFrame(self.mask.cpu().numpy(), columns=names, index=self._index),
+            "score": pd.DataFrame(self.scores.cpu().numpy(), columns=columns, index=self._index),
+            "kept": pd.DataFrame(self.mask.cpu().numpy(), columns=columns, index=self._index),
         }
+        if self.names_differ:
+            parts["name"] = pd.DataFrame([self.row_names(row) for row in range(len(self))], columns=columns, index=self._index)
         return pd.concat(parts, axis=1)
 
     def as_list(self, row: int, *, kept_only: bool = True) -> list[tuple[str, float]]:
         """(name, score) of one row's kept features, the most important first."""
-        scores, kept = self.scores[row], self.mask[row]
+        scores, kept, names = self.scores[row], self.mask[row], self.row_names(row)
+        there = kept if kept_only else torch.ones_like(kept) if self.valid is None else self.valid[row]
         order = scores.argsort(descending=True, stable=True).tolist()
-        return [(self.feature_names[j], float(scores[j])) for j in order if bool(kept[j]) or not kept_only]
+        return [(names[j], float(scores[j])) for j in order if bool(there[j])]
 
     def to_json(self) -> str:
         """The explanation as JSON text; `Explanation.from_json` reads it back (without the rows and the predictor)."""
         return json.dumps(
             {
-                "format": "lexplain.explanation/1",
+                "format": FORMAT,
                 "method": self.method,
-                "feature_names": list(self.feature_names),
+                "names": list(self.names),
                 "classes": None if self.classes is None else [getattr(c, "item", lambda c=c: c)() for c in self.classes],
-                "target": None if self.asked is None and self.predict is None else self.target.tolist(),
+                "target": None if self.target_index is None and self.predict is None else self.target.tolist(),
                 "scores": self.scores.tolist(),
                 "mask": self.mask.int().tolist(),
+                "valid": None if self.valid is None else self.valid.int().tolist(),
                 "additive": self.additive,
                 "base": None if self.base is None else self.base.tolist(),
             }
@@ -104,17 +141,19 @@ class Explanation:
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote, or say why it cannot be read."""
-        record = check.explanation_record(text)
-        names = tuple(record["feature_names"])
+        record = check.explanation_record(text, FORMAT)
+        names: Json = tuple(name if isinstance(name, str) else tuple(name) for name in record["names"])
+        width = len(record["scores"][0]) if record["scores"] else len(names)
         return cls(
-            scores=torch.tensor(record["scores"], dtype=torch.float32).reshape(-1, len(names)),
-            mask=torch.tensor(record["mask"]).bool().reshape(-1, len(names)),
-            feature_names=names,
+            scores=torch.tensor(record["scores"], dtype=torch.float32).reshape(-1, width),
+            mask=torch.tensor(record["mask"]).bool().reshape(-1, width),
+            names=names,
             method=record["method"],
-            asked=None if record["target"] is None else torch.tensor(record["target"]),
+            target_index=None if record["target"] is None else torch.tensor(record["target"]),
             classes=None if record["classes"] is None else tuple(record["classes"]),
             additive=record.get("additive", False),
             base=None if record.get("base") is None else torch.tensor(record["base"]),
+            valid=None if record.get("valid") is None else torch.tensor(record["valid"]).bool().reshape(-1, width),
         )
 
     def to_shap(self) -> Any:
@@ -125,16 +164,30 @@ class Explanation:
         shap = check.require("shap", extra="peers")
         numbers, shown = self._values()
         base = self.base.cpu().numpy() if self.additive and self.base is not None else check.NoBase(self.method)
-        names = list(self.feature_names)
+        names = list(self.place_names)
         return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=shown, feature_names=names)
 
+    def cells(self, row: int) -> list[object]:
+        """What one row holds at each feature; None where that is not one value, or not known."""
+        columns = self._columns(take_rows(self.data, np.array([row])))
+        return [None if column is None else column[0] for column in columns]
+
+    def _columns(self, data: RawRows) -> list[pd.Series[Any] | None]:
+        """What rows hold, one column a feature."""
+        count = self.scores.shape[1]
+        if data is None:
+            return [None] * count
+        if self.features is not None:
+            return [None if column is None else pd.Series(column).reset_index(drop=True) for column in self.features.cells(data)]
+        table = pd.DataFrame(data) if np.ndim(data) == 2 else pd.DataFrame()
+        return [table.iloc[:, j].reset_index(drop=True) for j in range(count)] if table.shape[1] == count else [None] * count
+
     def _values(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The features' values (b, d) as numbers and, if some are none, as they were given; None where a feature is several columns."""
-        flat = self.data.reshape(len(self), int(np.prod(self.data.shape[1:]))) if isinstance(self.data, np.ndarray) else self.data
-        table, owners = pd.DataFrame(flat), range(len(self.feature_names)) if self.features is None else self.features.owners
-        if not len(self.feature_names) == len(owners) == table.shape[1]:
+        """The features' values (b, d) as numbers and, if some are none, as they were given; None where a feature is not one value."""
+        columns = self._columns(self.data)
+        if any(column is None for column in columns):
             return None, None
-        table = table.iloc[:, np.argsort(owners)].set_axis(range(len(owners)), axis=1)
+        table = pd.DataFrame(dict(enumerate(columns)))
         numeric = {j: pd.api.types.is_numeric_dtype(dtype) for j, dtype in table.dtypes.items()}
         numbers = {j: table[j] if numeric[j] else table[j].astype("category").cat.codes for j in numeric}
         return pd.DataFrame(numbers).to_numpy(dtype=np.float64), None if all(numeric.values()) else table.to_numpy(dtype=object)
@@ -149,3 +202,12 @@ class Explanation:
         from ..report import explanation_table
 
         return explanation_table(self)
+
+
+def take_rows(data: RawRows, index: np.ndarray) -> RawRows:
+    """Some rows of a DataFrame, a Series, an array, a tensor or a list."""
+    if data is None:
+        return None
+    if isinstance(data, (pd.DataFrame, pd.Series)):
+        return data.iloc[index]
+    return [data[i] for i in index] if isinstance(data, (list, tuple)) else data[index]

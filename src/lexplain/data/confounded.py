@@ -6,9 +6,8 @@ is the irrelevant_mask of people who know.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -85,7 +84,7 @@ def decoyed(x: np.ndarray, shades: np.ndarray, generator: np.random.Generator, *
     return np.where(swatch, value[:, None, None], x).astype(np.float32), ~swatch
 
 
-def _decoy_parts(pictures: Any, seed: int, *, size: int) -> tuple[Part, Part, Part]:
+def _decoy_parts(pictures: Iterable[tuple[np.ndarray, np.ndarray]], seed: int, *, size: int) -> tuple[Part, Part, Part]:
     """Swatches that tell the class in the first two of three (pictures, classes), and nothing in the last."""
     parts = []
     for place, (x, y) in enumerate(pictures):

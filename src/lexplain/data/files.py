@@ -10,15 +10,16 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 import pandas as pd
+from numpy.lib.npyio import NpzFile
 
-from lexplain import check
-from lexplain.core import Dataset, Explanation
-
+from .. import check
+from ..core import Dataset, Explanation
+from ..core.contracts import Features
+from .by_kind import SIZE_IN_WORDS, text_columns
 from .load import DATASETS, load_data
 
 log = logging.getLogger("lexplain")
@@ -36,10 +37,18 @@ class Rows:
     left_out: tuple[str, ...] = ()  # columns of the file that are neither features nor target
     truth: np.ndarray | None = None  # (n, d) of bool, where it is known
     control_flow: int | None = None  # the feature that only decides which others matter
-    features: Any = None  # what can be on or off, where a data set says so
+    features: Features | None = None  # what can be on or off, where a data set says so
 
 
-def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Any = None) -> Rows:
+class NoTargetError(ValueError):
+    """Nobody said which column of a file is the target, and no name tells it."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        super().__init__(f"{path}: which column is the target? Pass one of its columns as label: {list(columns)[:20]}")
+        self.path, self.columns = path, list(columns)
+
+
+def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Features | None = None) -> Rows:
     """The rows that a word on the command line means: a part of a built-in data set (seed 0), or a file.
 
     Args:
@@ -51,7 +60,7 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
     """
     if source in DATASETS:
         if label is not None or outputs is not None:
-            raise ValueError(f"{source} is a built-in data set with a target of its own; --label and --outputs are for files")
+            raise ValueError(f"{source} is a built-in data set with a target of its own; label and outputs are for files")
         data = load_data(source)
         rows = getattr(data, part)
         x = rows.x if rows.x.ndim > 2 else data.frame(rows)
@@ -61,8 +70,8 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
         )
     named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
-    decided = None if known is None else known.columns
-    found = read_table(source, label, named, features=decided, text=getattr(known, "text", ()))
+    decided = None if known is None else known.inputs
+    found = read_table(source, label, named, features=decided, text=text_columns(known))
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
@@ -91,7 +100,7 @@ def read_table(
     if check.ending(path, ENDINGS) == ".csv":
         return _read_csv(path, label, tuple(outputs or ()), features, text)
     if label is not None or outputs:
-        raise ValueError(f"{path} keeps its target in the array y; --label and --outputs are for CSV files")
+        raise ValueError(f"{path} keeps its target in the array y; label and outputs are for CSV files")
     return _read_npz(path, features)
 
 
@@ -102,8 +111,8 @@ def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features:
     spare = [name for name in columns if name not in outputs and (features is None or name not in features)]
     label = label if label is not None else _guess(spare, known=features is not None)
     if features is None:
-        if not outputs:
-            check.target_found(label, columns, path)
+        if not outputs and label is None:
+            raise NoTargetError(path, columns)
         features = [name for name in spare if name != label]
         check.columns_of_one_kind(frame[features], path)
     x = frame[list(features)]
@@ -117,7 +126,7 @@ def _guess(spare: Sequence[str], *, known: bool) -> str | None:
     """The target among the columns that are no features: by its name, or the only one where the features are known."""
     called = [name for name in spare if name.strip().lower() in TARGET_NAMES]
     if len(called) > 1 and not known:
-        log.warning("the target is %s, and %s count as features; name another with --label", called[-1], ", ".join(called[:-1]))
+        log.warning("the target is %s, and %s count as features; name another as label", called[-1], ", ".join(called[:-1]))
     if called:
         return called[-1]
     return spare[0] if known and len(spare) == 1 else None
@@ -167,7 +176,7 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     name = ""
     try:
         with path.open("rb") as raw:
-            stored: Any = np.load(raw, allow_pickle=False)
+            stored: np.ndarray | NpzFile = np.load(raw, allow_pickle=False)
             if isinstance(stored, np.ndarray):
                 raise ValueError("a single array")
             for name in ("x", "y", "names", "truth"):
@@ -226,10 +235,8 @@ def facts(data: Dataset) -> dict[str, str]:
 
 def _columns(data: Dataset) -> dict[str, str]:
     """The columns of a table and their categories, or the size of an image and of its features, in words."""
-    if data.train.x.ndim > 2:
-        channels, height, width = data.train.x.shape[1:]
-        grid = " x ".join(map(str, data.features.fit(data.train.x[:1]).grid))
-        return {"pixels": f"{height} x {width}, {'grey' if channels == 1 else 'in colour'}", "features": f"{grid} patches of pixels"}
+    if data.features is not None and data.features.kind in SIZE_IN_WORDS:
+        return SIZE_IN_WORDS[data.features.kind](data, data.features)
     many = len(data.names)
     told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
     frame = data.frame(data.train)
@@ -239,7 +246,7 @@ def _columns(data: Dataset) -> dict[str, str]:
     return told
 
 
-def read_scores(path: Path) -> Any:
+def read_scores(path: Path) -> Explanation | np.ndarray | pd.DataFrame:
     """What another tool wrote of rows: a .csv of one column a feature, a .npy array, or the .json of an Explanation."""
     check.readable(path)
     if path.suffix == ".json":

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -15,6 +14,7 @@ from lexplain import check
 from lexplain.core import Dataset, Part
 from lexplain.features import Patches
 
+from ..core.contracts import RawRows
 from .cache import Download, File
 
 SIDE = 28  # pixels of MNIST's and Fashion-MNIST's images, both ways
@@ -24,7 +24,7 @@ SIDE = 28  # pixels of MNIST's and Fashion-MNIST's images, both ways
 class Pictures:
     """All images of a data set as they are stored, before they are split."""
 
-    x: Any  # (n, channels, height, width) of uint8: an array, or what decodes some of them when it is indexed
+    x: RawRows  # (n, channels, height, width) of uint8: an array, or what decodes some of them when it is indexed
     y: np.ndarray  # (n,) of int64
     test: np.ndarray  # (n,) of bool: kept for testing by whoever published them
     truth: np.ndarray | None = None  # (n, d) of bool
@@ -82,7 +82,7 @@ def divided(name: str, description: str, pictures: Pictures, *, rows: int | None
     parts = [seen[:most], seen[learn:][:held], test if rows is None else test[:most]]
     train, validation, judged = map(pictures.part, parts)
     features = Patches(patch, layout="NCHW")
-    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).columns, features=features)
+    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).inputs, features=features)
 
 
 def interleaved(y: np.ndarray, draw: np.random.Generator) -> np.ndarray:

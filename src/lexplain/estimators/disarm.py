@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, Mirrors
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class Disarm:
     needs = "antithetic"
     needs_gradient = False
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Mirrors, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; the mirrored mask is the baseline."""
         one, two, weight = p.antithetic((self.samples, group))
         with torch.no_grad():
@@ -37,7 +36,7 @@ class Disarm:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Mirrors, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

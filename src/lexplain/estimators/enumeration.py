@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, HasLogProb
 
 MOST_FEATURES = 12
 
@@ -25,7 +24,7 @@ class Enumeration:
     needs_gradient = False
     samples: int = 1
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasLogProb, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return the expected cost itself, which is differentiable."""
         rows, count = p.logits.shape
         if count > MOST_FEATURES or group != 1:
@@ -42,7 +41,7 @@ class Enumeration:
         """How many masks of a row one call of the cost holds at the most."""
         return int(2**MOST_FEATURES)
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: HasLogProb, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, MaskDistribution
 
 
 @dataclass(frozen=True)
@@ -30,14 +29,14 @@ class MarginalGains:
     temperature: float = 0.5
     at_once: int = 32
 
-    def policy(self, p: Any) -> Tensor:
+    def policy(self, p: MaskDistribution) -> Tensor:
         """Probability (b, d) that a feature is on while gains are measured."""
         on = torch.sigmoid(p.logits / self.temperature)
         on = self.floor + (1 - 2 * self.floor) * on
         return on if p.valid is None else on * p.valid
 
     @torch.no_grad()
-    def __call__(self, p: Any, cost: Cost, *, among: Tensor | None = None) -> Tensor:
+    def __call__(self, p: MaskDistribution, cost: Cost, *, among: Tensor | None = None) -> Tensor:
         """Gains (b, d), in the cost's unit.
 
         Args:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, Relaxes
 
 
 @dataclass(frozen=True)
@@ -19,7 +18,7 @@ class Pathwise:
     needs_gradient = True
     is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Relaxes, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""
         return cost(p.relaxed((self.samples, group))).mean()
 
@@ -28,7 +27,7 @@ class Pathwise:
         """How many masks of a row one call of the cost holds at the most."""
         return self.samples
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Relaxes, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: soft ones."""
         relaxed: Tensor = p.relaxed(shape)
         return relaxed.detach()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, Couples
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Rebar:
     needs = "coupled"
     needs_gradient = True
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Couples, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; the relaxed masks are the baseline."""
         draw = p.coupled((self.samples, group))
         with torch.no_grad():
@@ -45,7 +44,7 @@ class Rebar:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Couples, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, Draws
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Reinforce:
     needs = "draw"
     needs_gradient = False
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Draws, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector.
 
         Args:
@@ -48,7 +47,7 @@ class Reinforce:
         """How many masks of a row one call of the cost holds at the most."""
         return self.samples
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Draws, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

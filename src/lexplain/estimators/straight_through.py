@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from torch import Tensor
 
-from ..core import Cost
+from ..core.contracts import Cost, Pairs
 
 
 @dataclass(frozen=True)
@@ -23,7 +22,7 @@ class StraightThrough:
     needs_gradient = True
     is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
 
-    def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Pairs, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""
         hard, soft = p.paired((self.samples, group))
         return cost(hard + (soft - soft.detach())).mean()
@@ -33,7 +32,7 @@ class StraightThrough:
         """How many masks of a row one call of the cost holds at the most."""
         return self.samples
 
-    def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Pairs, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

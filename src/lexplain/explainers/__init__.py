@@ -1,5 +1,6 @@
 """Explainers: the scikit-learn face of every method, and what a fit chooses and keeps."""
 
-from .evidence import FitWarning as FitWarning
 from .explainer import Explainer as Explainer
+from .findings import FitWarning as FitWarning
+from .fitting import chosen_recipe as chosen_recipe
 from .to_quantus import to_quantus as to_quantus

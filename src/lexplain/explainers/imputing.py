@@ -5,17 +5,18 @@ from __future__ import annotations
 import copy
 import inspect
 from numbers import Real
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from .. import check
+from ..core.contracts import Features
 from ..imputers import IMPUTERS, Constant
 
 
-def known_imputer(imputer: Any) -> Any:
+def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
     """One of our classes for its name, a constant for a number; an imputer, a class of one, or None as it is."""
     if isinstance(imputer, str):
         return IMPUTERS[check.one_of(imputer, list(IMPUTERS), "imputer")]
@@ -23,17 +24,20 @@ def known_imputer(imputer: Any) -> Any:
         return Constant(float(imputer))
     if imputer is not None:
         check.imputer_given(imputer)
-    return imputer
+    return cast("nn.Module | type[nn.Module] | None", imputer)
 
 
-def fitted_imputer(imputer: Any, x: Tensor, device: torch.device | None = None) -> nn.Module:
-    """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...), on a device where one is named."""
+def fitted_imputer(imputer: object, x: Tensor, features: Features, device: torch.device | None = None) -> nn.Module:
+    """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...), on a device where one is named.
+
+    The `fit` of a class is given the features too where it takes them.
+    """
     given = known_imputer(imputer)
     if not inspect.isclass(given):
-        given = copy.deepcopy(given)
-    elif hasattr(given, "fit"):
-        given = given.fit(x.to(device or x.device))
-    else:
-        given = given()
-    made: nn.Module = given
+        return cast("nn.Module", copy.deepcopy(given))
+    fit = getattr(given, "fit", None)
+    if fit is None:
+        return given()
+    beside = {"features": features} if "features" in inspect.signature(fit).parameters else {}
+    made: nn.Module = fit(x.to(device or x.device), **beside)
     return made

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from math import log
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,11 +14,11 @@ from lightning_fabric import Fabric
 from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
 
-from ..core import Trial, joined
-from ..methods import LEAST, MOST, Method, knowledge
+from ..core import Trial, joined, target_values
+from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
 from ..metrics import Estimate, accuracy, bootstrap
-from ..predictors import Outputs
-from ..training import Evaluator, train_evaluator
+from ..training import Evaluator, Settings, fit, train_evaluator
+from .findings import Splits
 
 POINTS = 81  # prices on the path
 DRAWS = 8  # imputations that a cost is averaged over
@@ -24,8 +26,61 @@ TOLERANCE = 0.0065  # nats that predictions may move, unless told,
 SHARE = 0.045  # but no more than this share of what the predictor knows
 JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
 FEW_TO_JUDGE, FOLDS = 1000, 5  # validation rows that tell points of accuracy; else parts of all rows
+SETTLINGS = 3  # rounds at the price that points of accuracy choose
 RESERVED = 0.9  # share of a tolerance in points that is used, since the rows to come are others
 Judge = Callable[[Trial, Tensor, int], Tensor]  # rows, masks (n, d) and most rows at a time to class probabilities (n, c)
+
+
+def choose_price(
+    method: Method, splits: Splits, settings: Settings, fabric: Fabric, *, tolerance: tuple[float | None, float | None]
+) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Walk the path of prices, and move the selector's threshold to the one that the tolerance chooses; return the path and the epochs.
+
+    Points of accuracy may be worth a price far above the one that gains were measured at. Then they are measured again in the
+    company that this price keeps, and the path is walked anew, while that saves features.
+
+    Args:
+        method: trained; its threshold, and where more rounds pay its weights, are changed.
+        splits: rows to learn from and to choose on.
+        settings: of the training.
+        fabric: where it runs.
+        tolerance: nats, and points of accuracy; both None: the default in nats.
+    """
+    nats, points = tolerance
+    train, validation = splits.train, splits.validation
+    judge, rows = path_judge(method, train, validation, decides=points is not None, fabric=fabric, seed=settings.seed)
+
+    def walked() -> pd.DataFrame:
+        path = choose(walk(method, rows, judge, max_rows=settings.max_rows), method, rows, nats=nats, points=points)
+        method.selector.offset.fill_(-log(chosen_value(path, "price")))
+        return path
+
+    path, history = walked(), list[dict[str, Any]]()
+    for _ in range(SETTLINGS if points is not None else 0):
+        before = copy.deepcopy(method.state_dict())
+        phases = method.plan.settled_at(method, chosen_value(path, "price"))
+        history += fit(method, phases, train, validation, settings, fabric=fabric)
+        method.eval()
+        again = walked()
+        if chosen_value(again, "kept") >= chosen_value(path, "kept"):
+            method.load_state_dict(before)
+            break
+        path = again
+    return path, history
+
+
+def chosen_value(path: pd.DataFrame, column: str) -> float:
+    """A number of the chosen point of a path."""
+    return float(path.loc[path["chosen"], column].item())
+
+
+def every_feature(trial: Trial, count: int) -> Tensor:
+    """The mask (b, d) of everything that is there."""
+    return torch.ones(len(trial), count, dtype=torch.bool, device=trial.x.device) if trial.valid is None else trial.valid
+
+
+def _at(valid: Tensor | None, rows: Tensor) -> Tensor | None:
+    return None if valid is None else valid[rows]
 
 
 @torch.no_grad()
@@ -35,9 +90,10 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
     The cost is how far predictions from kept features, the others imputed, lie from those of full rows: KL in nats, outside the log.
     With a judge, eacc is its accuracy from what is kept, and eacc_of_all from every feature.
     """
-    prices = np.geomspace(LEAST, MOST, POINTS)
+    prices = np.geomspace(MIN_GAIN, MAX_GAIN, POINTS)
     gains = torch.cat([method.selector.logits(part.x, part.context) for part in trial.parts(max_rows)]) - method.selector.offset
     masks = torch.stack([gains > log(price) for price in prices])  # (P, n, d)
+    masks = masks if trial.valid is None else masks & trial.valid
     step = max(1, max_rows // POINTS)
     shown = masks.split_with_sizes([len(part) for part in trial.parts(step)], 1)
     costs = torch.cat([_cost(method, part, mask) for part, mask in zip(trial.parts(step), shown, strict=True)], 1)
@@ -46,7 +102,7 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
     if judge is None:
         return table
     table = table.join(_columns("eacc", [_judged(judge, trial, mask, max_rows) for mask in masks]))
-    return table.assign(eacc_of_all=_judged(judge, trial, torch.ones_like(masks[0]), max_rows).mean)
+    return table.assign(eacc_of_all=_judged(judge, trial, every_feature(trial, masks.shape[-1]), max_rows).mean)
 
 
 def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | None = None, points: float | None = None) -> pd.DataFrame:
@@ -74,7 +130,6 @@ def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool
     the others.
     """
     outputs = method.predictor.outputs
-    assert isinstance(outputs, Outputs)
     if outputs.real:
         return None, validation.to(fabric.device)
     if not decides or len(validation) >= FEW_TO_JUDGE:
@@ -95,14 +150,14 @@ def judged_by(judges: Sequence[tuple[Tensor, Evaluator]]) -> Judge:
 
     def said(trial: Trial, mask: Tensor, max_rows: int) -> Tensor:
         parts = [(part, judge) for rows, judge in judges for part in torch.split(rows.to(mask.device), max_rows)]
-        answers = torch.cat([judge.probabilities(trial.x[rows], mask[rows]) for rows, judge in parts])
+        answers = torch.cat([judge.probabilities(trial.x[rows], mask[rows], _at(trial.valid, rows)) for rows, judge in parts])
         return answers[torch.cat([rows for rows, _ in parts]).argsort()]
 
     return said
 
 
 def _judged(judge: Judge, trial: Trial, mask: Tensor, max_rows: int) -> Estimate:
-    labels: Tensor = trial.target.probs.argmax(1)  # type: ignore[attr-defined]  # Categorical
+    labels = target_values(trial.target).argmax(1)
     return bootstrap(accuracy(judge(trial, mask, max_rows), labels).cpu())
 
 

@@ -32,6 +32,8 @@ def search(method: Method, trial: Trial, mask: Tensor, price: float, *, most: in
         every = torch.arange(count, device=mask.device)
         turned[every, :, every] = ~mask.T
         costs = _paid(method, trial, turned, price)  # (d, b)
+        if trial.valid is not None:  # padding can never be shown
+            costs = costs.masked_fill(~trial.valid.T, torch.inf)
         best, feature = costs.min(0)
         better = best < current - 1e-6
         if not better.any():

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
-from torch import Tensor, nn
+from lightning_fabric import Fabric
+from torch import Tensor
 
-from .. import check, features
+from .. import check
+from ..core.contracts import Features, Model, RawRows
+from ..features import restore
 from ..imputers import IMPUTERS
-from ..methods import METHODS, Method, default_for
-from ..predictors import BlackBox, Frozen, NetworkFunction, Outputs, Remembering, Target, as_function, frozen_predictor
-from ..training import read_file, write_atomically
+from ..methods import METHODS, Method, Parts, Recipe
+from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
+from ..training import fabric_of, read_file, write_atomically
 from .explainer import Explainer
+from .fitting import chosen_recipe, plain, recipe_arguments
 
-KIND = "lexplain.explainer/1"
+KIND = "lexplain.explainer/2"
 PLAIN = (
     "keep",
     "penalty",
@@ -41,106 +43,117 @@ def save(explainer: Explainer, path: Path) -> None:
     """Write a fitted explainer."""
     check.fitted(explainer)
     method: Method = explainer.method_
-    own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
-    imputer = type(method.imputer)
+    write_atomically(path, _stored(method), _record(explainer, method))
+
+
+def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
+    """All that tensors do not tell, as plain JSON values."""
+    imputer, options = type(method.imputer), {name: plain(value) for name, value in (explainer.options or {}).items()}
     ours = imputer is IMPUTERS.get(imputer.__name__)
-    options = {name: _plain(value) for name, value in (explainer.options or {}).items()}
     told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
-    record = {
+    own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
+    classes = getattr(explainer, "classes_", None)
+    return {
         "format": KIND,
-        "method": explainer.method if isinstance(explainer.method, str) and ours and not own and told else None,
-        "parameters": {**{name: _plain(getattr(explainer, name)) for name in PLAIN}, "options": options or None if told else None},
-        "random_state": _plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
-        "features": {
-            "kind": type(explainer.features_).__name__,
-            "groups": _plain_groups(explainer.features_),
-            "state": explainer.features_.state(),
-        },
+        "method": _name(explainer.method) if ours and not own and told else None,
+        "parameters": {**{name: plain(getattr(explainer, name)) for name in PLAIN}, "options": options or None if told else None},
+        "random_state": plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
+        "features": {"kind": method.features.kind, "state": method.features.state(), "given": explainer.features is not None},
         "imputer": imputer.__name__,
         "imputer_settings": dict(getattr(method.imputer, "settings", {})) if ours else {},  # what its tensors do not tell
         "imputer_given": explainer.imputer is not None,
         "outputs": {"count": explainer.outputs_.count, "real": explainer.outputs_.real},
         "target": {"mean": explainer.target_mean_, "scale": explainer.target_scale_},
-        "classes": explainer.classes_.tolist() if hasattr(explainer, "classes_") else None,
+        "classes": None if classes is None else classes.tolist(),
         "named": hasattr(explainer, "feature_names_in_"),
         "regime": explainer.regime_,
         "path": None if explainer.path_ is None else explainer.path_.to_dict("list"),
         "findings": explainer.findings_,
-        "says_probabilities": getattr(getattr(explainer.ask_, "function", None), "probabilities", False),
+        "says_probabilities": getattr(getattr(explainer.model_function_, "function", None), "probabilities", False),
     }
-    write_atomically(path, _stored(method), record)
 
 
-def load(path: Path, method: Method | None, model: Any, device: Any) -> Explainer:
+def _name(method: str | Recipe | Method) -> str | None:
+    """The name by which a method is found again; None of a recipe or parts of the user's own."""
+    if isinstance(method, Recipe):
+        return method.name if METHODS.get(method.name) is method else None
+    return method if isinstance(method, str) else None
+
+
+def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
     """Read a fitted explainer back."""
     tensors, record = read_file(path, KIND)
-    ask = None if model is None else Remembering(as_function(model))
+    asked = None if model is None else CachedModel(as_function(model))
     try:
-        return _read(path, tensors, record, copy.deepcopy(method), ask, device)
+        return _read(path, tensors, record, copy.deepcopy(method), asked, device)
     except (KeyError, TypeError, AttributeError) as broken:
         raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the explainer anew") from broken
 
 
 def _read(
-    path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, ask: Remembering | None, device: Any
+    path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, model: CachedModel | None, device: str | Fabric
 ) -> Explainer:
     named = record["method"] is not None
-    told = {"device": device, "random_state": record["random_state"], **record["parameters"]}
-    explainer = Explainer(record["method"] if named else "default", **told)
-    feature_kind = getattr(features, check.one_of(record["features"]["kind"], ["Columns", "Groups", "Patches"], "kind of features"))
-    groups, patches = record["features"]["groups"], feature_kind is features.Patches
-    blank = feature_kind(groups=groups) if groups is not None else feature_kind()
-    fitted = blank.restore(record["features"]["state"])
-    outputs = Outputs(**record["outputs"])
-    target = Target(torch.zeros(0), outputs, None if record["classes"] is None else np.asarray(record["classes"]), **record["target"])
-    if ask is not None and isinstance(ask.function, NetworkFunction):
-        ask.function.probabilities = record["says_probabilities"]
+    explainer = Explainer(
+        record["method"] if named else "default", device=device, random_state=record["random_state"], **record["parameters"]
+    )
+    features = restore(record["features"]["kind"], record["features"]["state"])
+    classes = None if record["classes"] is None else np.asarray(record["classes"])
+    target = Target(torch.zeros(0), outputs_of(**record["outputs"]), classes, **record["target"])
+    if model is not None and isinstance(model.function, NetworkFunction):
+        model.function.probabilities = record["says_probabilities"]
     if method is None:
         if not named:
             raise ValueError(
                 f"{path} holds networks, an imputer or options of your own; rebuild them and pass Explainer.load(path, method=...)"
             )
-        method = _rebuilt(explainer, record, tensors, fitted, target, ask)
+        method = _rebuilt(explainer, record, tensors, features, target, model)
     _fill(method, tensors, path)
+    method.features = features
     if named:
-        explainer.features = (
-            blank if groups is not None else features.Patches(fitted.size, fitted.layout, fitted.each_channel) if patches else None
-        )
+        explainer.features = features if record["features"]["given"] else None
         explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
     else:
         # A Method says all this itself.
         explainer.set_params(method=copy.deepcopy(method), **dict.fromkeys(("keep", "penalty", "continuity", "options")))
-    names = list(fitted.columns)
-    rows: Any = pd.DataFrame(columns=names) if record["named"] else None
+    rows = pd.DataFrame(columns=list(features.inputs)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
     explainer.findings_ = list(record["findings"])
-    explainer._remember(rows, method.to(explainer._fabric().device), fitted, target, record["regime"], ask)
+    explainer._remember(rows, method.to(fabric_of(device).device), target, record["regime"], model)
     return explainer
 
 
-def _rebuilt(explainer: Explainer, record: dict[str, Any], tensors: dict[str, Tensor], fitted: Any, target: Target, ask: Any) -> Method:
+def _rebuilt(
+    explainer: Explainer,
+    record: dict[str, Any],
+    tensors: dict[str, Tensor],
+    features: Features,
+    target: Target,
+    model: CachedModel | None,
+) -> Method:
     kind = IMPUTERS[check.one_of(record["imputer"], list(IMPUTERS), "imputer")]
-    settings = record.get("imputer_settings", {})
+    settings = record["imputer_settings"]
     parts = {name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters if name not in settings}
     imputer = kind(**parts, **settings)
-    predictor: nn.Module | None = None
+    predictor = None
     if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
-        predictor = BlackBox(_absent, target.outputs, decode=fitted.decode) if ask is None else frozen_predictor(ask, target, fitted)
-    recipe: Callable[..., Method] = METHODS[
-        default_for(fitted) if record["method"] == "default" else check.one_of(record["method"], list(METHODS), "method")
-    ]
-    return recipe(fitted, target.outputs, predictor=predictor, imputer=imputer, **explainer._told(recipe))
+        absent = BlackBox(_absent, target.outputs, decode=features.decode)
+        predictor = absent if model is None else frozen_predictor(model, target, features)
+    recipe = chosen_recipe(record["method"], features)
+    assert isinstance(recipe, Recipe)  # a name means one
+    given = Parts(predictor=predictor, imputer=imputer, regime=record["regime"])
+    return recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
 
 
-def _absent(rows: Any) -> None:  # noqa: ARG001  it stands where a model stood
+def _absent(rows: RawRows) -> None:  # noqa: ARG001  it stands where a model stood
     """Refuse to predict, and say how to bring the model back."""
     check.model_there(None)
 
 
 def _stored(method: Method) -> dict[str, Tensor]:
-    """The tensors of all parts but a model that is not ours to keep."""
-    outside = isinstance(method.predictor, (Frozen, BlackBox))
-    return {name: value for name, value in method.state_dict().items() if not (outside and name.startswith(("predictor.", "baseline.")))}
+    """The tensors of all parts but a model that is not ours to keep, and what only training needs."""
+    outside = ("plan.", "predictor.") if isinstance(method.predictor, (Frozen, BlackBox)) else ("plan.",)
+    return {name: value for name, value in method.state_dict().items() if not name.startswith(outside)}
 
 
 def _fill(method: Method, tensors: dict[str, Tensor], path: Path) -> None:
@@ -151,12 +164,3 @@ def _fill(method: Method, tensors: dict[str, Tensor], path: Path) -> None:
         odd = sorted(set(shapes.items()) ^ set(found.items()))[:4]
         raise ValueError(f"the weights in {path} do not fit the method: they differ in {odd}; pass the method that was saved")
     method.load_state_dict(tensors, strict=False)
-
-
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _plain_groups(kind: Any) -> Any:
-    known = {f.name for f in fields(kind)}
-    return {name: [_plain(member) for member in members] for name, members in (kind.groups or {}).items()} if "groups" in known else None

@@ -12,10 +12,11 @@ from sklearn.base import clone
 from torch import nn
 
 from .. import check
+from ..core.contracts import Labels, Model, RawRows
 from .explainer import Explainer
 
 
-def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.ndarray]:
+def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Callable[..., np.ndarray]:
     """Turn a fitted explainer into Quantus's `explain_func(model, inputs, targets)`, which returns scores of the shape of the inputs.
 
     An amortised explainer explains the model that it was fitted to. Quantus's randomisation metrics hand over models with other weights and
@@ -29,7 +30,7 @@ def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.n
     check.fitted(explainer)
     fits: dict[str, Explainer] = {}
 
-    def explain_func(model: Any, inputs: Any, targets: Any = None, **settings: Any) -> np.ndarray:  # noqa: ARG001  Quantus names them
+    def explain_func(model: Model, inputs: RawRows, targets: Labels = None, **settings: Any) -> np.ndarray:  # noqa: ARG001  Quantus names them
         """Scores of rows; what else Quantus hands over (targets, device) changes nothing in a selection."""
         chosen = explainer
         if refit is not None:
@@ -38,8 +39,7 @@ def to_quantus(explainer: Explainer, *, refit: Any = None) -> Callable[..., np.n
                 fits[key] = clone(explainer).fit(refit, model=model)
             chosen = fits[key]
         rows = np.array(check.as_array(inputs))
-        flat = rows if getattr(chosen.features_, "images", False) else rows.reshape(len(rows), -1)
-        scores: np.ndarray = chosen.attribute(torch.from_numpy(flat)).numpy()
+        scores: np.ndarray = chosen.attribute(torch.from_numpy(rows)).numpy()
         return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)
 
     return explain_func

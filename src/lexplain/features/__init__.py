@@ -1,10 +1,15 @@
 """What can be on or off: a feature mask becomes a raw mask, raw input becomes the tensor that masks act on, and back.
 
-`fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`.
+`fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`. To add a kind: a file with one
+`FeatureKind`, a line here, and a line in each table by kind (`by_kind.py` of features, selectors, predictors, imputers, methods,
+training, comparison and report).
 """
 
+from .by_kind import restore as restore
+from .column_type import ColumnType as ColumnType
 from .columns import Columns as Columns
 from .default import features_for as features_for
+from .feature_kind import FeatureKind as FeatureKind
 from .groups import Groups as Groups
-from .kind import Kind as Kind
-from .patches import Patches as Patches
+from .patches import Patches as Patches, patches_of as patches_of
+from .visible import raw_mask as raw_mask

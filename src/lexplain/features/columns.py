@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -13,38 +14,67 @@ import torch
 from torch import Tensor
 
 from .. import check
-from .kind import Kind, as_type
+from ..core.contracts import Encoded, RawRows
+from .column_type import ColumnType, as_type
+from .feature_kind import FeatureKind
 
 
-@dataclass(frozen=True)
-class Columns:
+@dataclass(frozen=True, kw_only=True)
+class Columns(FeatureKind):
     """Each column of a table is a feature; encoding standardises it, so that 0 is its mean.
 
     A column of categories (text, or pandas' category) takes one encoded column for each, which are on or off together.
     """
 
+    kind: ClassVar[str] = "columns"
     columns: tuple[str, ...] = ()  # names of the raw columns, in order
-    frame: bool = False  # whether the model eats a DataFrame
+    frame: bool = False  # whether the model reads a DataFrame
     labels: tuple[str | int | float, ...] = ()  # what the DataFrame calls its columns
-    kinds: tuple[Kind, ...] = ()  # one a raw column
+    types: tuple[ColumnType, ...] = ()  # one a raw column
     mean: np.ndarray | None = None  # (D,) of the encoded columns
     scale: np.ndarray | None = None  # (D,)
 
-    def fit(self, X: pd.DataFrame | np.ndarray) -> Columns:
+    def fit(self, X: RawRows) -> Columns:
         """Learn names, categories, means and scales from training rows."""
-        check.table(X)
-        if isinstance(X, pd.DataFrame):
-            labels = tuple(X.columns.tolist())
-            kinds = tuple(Kind.of(X.iloc[:, j]) for j in range(X.shape[1]))
+        return self._fitted(X)[0]
+
+    def fit_encode(self, X: RawRows) -> tuple[Columns, Encoded]:
+        """Learn the encoding and encode the same rows, which are scanned once."""
+        fitted, values = self._fitted(X)
+        return fitted, Encoded(fitted._standardised(values))
+
+    def _fitted(self, X: RawRows) -> tuple[Columns, np.ndarray]:
+        """The fitted object, and the rows as numbers (n, D)."""
+        rows = check.table(X)
+        if isinstance(rows, pd.DataFrame):
+            labels = tuple(rows.columns.tolist())
+            types = tuple(ColumnType.of(rows.iloc[:, j]) for j in range(rows.shape[1]))
         else:
-            array = check.as_array(X)
-            labels = tuple(f"x{j + 1}" for j in range(array.shape[1]))
-            kinds = (Kind(array.dtype if array.dtype.kind in "biuf" else np.dtype(float)),) * array.shape[1]
-        blank = replace(self, columns=tuple(map(str, labels)), frame=isinstance(X, pd.DataFrame), labels=labels, kinds=kinds)
-        values = blank._numbers(X)
+            labels = tuple(f"x{j + 1}" for j in range(rows.shape[1]))
+            types = (ColumnType(rows.dtype if rows.dtype.kind in "biuf" else np.dtype(float)),) * rows.shape[1]
+        blank = replace(self, columns=tuple(map(str, labels)), frame=isinstance(rows, pd.DataFrame), labels=labels, types=types)
+        blank._check_fit()
+        values = blank._numbers(rows)
         # A column's categories share a scale, so that together they vary by 1, as a number does; their own would make rare ones huge.
         scale = np.sqrt(np.add.reduceat(values.var(0), blank._starts)).repeat(blank._widths)
-        return replace(blank, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0))
+        return replace(blank, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0)), values
+
+    def _check_fit(self) -> None:
+        """Refuse settings that do not fit the columns; called before rows are read."""
+
+    def check(self, X: RawRows) -> pd.DataFrame | np.ndarray:
+        """Return a DataFrame as it is and anything else as an array; refuse what is no table."""
+        return X if isinstance(X, pd.DataFrame) else check.two_axes(X)
+
+    @property
+    def is_fitted(self) -> bool:
+        """Whether `fit` made this object."""
+        return bool(self.columns)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the raw columns."""
+        return self.columns
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,17 +99,17 @@ class Columns:
     @cached_property
     def categorical(self) -> tuple[str, ...]:
         """Names of the raw columns that hold categories."""
-        return tuple(name for name, kind in zip(self.columns, self.kinds, strict=True) if kind.categories is not None)
+        return tuple(name for name, each in zip(self.columns, self.types, strict=True) if each.categories is not None)
 
     @property
     def text(self) -> tuple[str, ...]:
         """Names of the raw columns whose categories are text: where a file has numbers in them, these are text too."""
-        kinds = zip(self.columns, self.kinds, strict=True)
-        return tuple(name for name, kind in kinds if kind.categories is not None and all(isinstance(c, str) for c in kind.categories))
+        types = zip(self.columns, self.types, strict=True)
+        return tuple(name for name, each in types if each.categories is not None and all(isinstance(c, str) for c in each.categories))
 
     @cached_property
     def _widths(self) -> list[int]:
-        return [kind.width for kind in self.kinds]
+        return [each.width for each in self.types]
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -88,8 +118,8 @@ class Columns:
     @cached_property
     def _dtype(self) -> np.dtype[Any] | None:
         """The type of all cells, if it is one: such rows are decoded at once, not column by column."""
-        dtypes = {kind.dtype for kind in self.kinds}
-        first = self.kinds[0].dtype
+        dtypes = {each.dtype for each in self.types}
+        first = self.types[0].dtype
         return first if len(dtypes) == 1 and isinstance(first, np.dtype) and not self.categorical else None
 
     @cached_property
@@ -110,60 +140,89 @@ class Columns:
             return values
         return torch.zeros(len(values), self.count, dtype=values.dtype, device=values.device).index_add(1, owner.to(values.device), values)
 
-    def raw(self, x: Tensor) -> Tensor:
-        """Encoded rows in raw units, as a tensor that carries gradients."""
+    def on_inputs(self, scores: Tensor) -> Tensor:
+        """The score of each raw column: that of its feature."""
+        return scores[:, list(self.owners)]
+
+    def to_network(self, x: Tensor) -> Tensor:
+        """Encoded rows in raw units, as a tensor that carries gradients; refuse categories, which no network reads."""
         check.eaten_by_network(self.categorical)
         return x * torch.as_tensor(self.scale, dtype=x.dtype, device=x.device) + torch.as_tensor(self.mean, dtype=x.dtype, device=x.device)
 
-    def encode(self, X: pd.DataFrame | np.ndarray) -> Tensor:
+    def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
         """Turn raw rows into the tensor (b, D) that masks act on."""
-        check.same_columns(X, len(self.columns), self.columns if self.frame else None)
+        rows = X if isinstance(X, pd.DataFrame) else check.as_array(X)
+        check.same_columns(rows, len(self.columns), self.columns if self.frame else None)
+        return Encoded(self._standardised(self._numbers(rows)).to(device))
+
+    def _standardised(self, values: np.ndarray) -> Tensor:
         assert self.mean is not None and self.scale is not None  # fit sets both
-        return torch.from_numpy(((self._numbers(X) - self.mean) / self.scale).astype(np.float32))
+        return torch.from_numpy(((values - self.mean) / self.scale).astype(np.float32))
+
+    def from_array(self, values: np.ndarray | Tensor) -> pd.DataFrame | np.ndarray:
+        """An array, flat or not, as rows; where the fit saw a DataFrame, with its labels and its categories."""
+        rows = check.as_array(values)
+        rows = rows.reshape(len(rows), -1)
+        if not self.frame or rows.shape[1] != len(self.labels):
+            return rows
+        types = {label: each.dtype if each.categories is not None else float for label, each in zip(self.labels, self.types, strict=True)}
+        frame = pd.DataFrame(rows, columns=list(self.labels))
+        return frame.astype(types) if rows.dtype == object else frame
+
+    def cells(self, X: RawRows) -> list[pd.Series[Any] | None]:
+        """The column of each feature; None where a feature is several columns."""
+        table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
+        columns = Counter(self.owners)
+        place = {owner: j for j, owner in enumerate(self.owners)}
+        return [table.iloc[:, place[feature]] if columns[feature] == 1 else None for feature in range(self.count)]
+
+    def truth(self, given: object, rows: int) -> Tensor:
+        """The truth (rows, d) of features; of raw columns, a feature is true where one of its columns is."""
+        known = check.truth_values(given)
+        if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
+            known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0
+        return check.truth_of(known, rows, self.count)
 
     def _numbers(self, X: pd.DataFrame | np.ndarray) -> np.ndarray:
-        """Raw rows as numbers (n, D), categories as 0 and 1."""
+        """Raw rows as doubles (n, D), categories as 0 and 1; float32 would lose digits of large numbers before the mean is taken off."""
         if not self.categorical:
-            check.finite_numbers(X)
-            values = X if isinstance(X, pd.DataFrame) else check.as_array(X)
-            return np.asarray(values, dtype=np.float64)  # float32 would lose the last digits of large numbers before the mean is taken off
+            return check.finite_numbers(X)
         check.some_rows_of_a_frame(X, self.categorical)
         assert isinstance(X, pd.DataFrame)
-        plain = [j for j, kind in enumerate(self.kinds) if kind.categories is None]
+        plain = [j for j, each in enumerate(self.types) if each.categories is None]
         values = np.zeros((len(X), *self.shape))
         if plain:
-            check.finite_numbers(X.iloc[:, plain])
-            values[:, [self._starts[j] for j in plain]] = np.asarray(X.iloc[:, plain], dtype=np.float64)
-        for j, kind in enumerate(self.kinds):
-            if kind.categories is not None:
-                values[np.arange(len(X)), self._starts[j] + check.known_categories(X.iloc[:, j], kind.categories)] = 1
+            values[:, [self._starts[j] for j in plain]] = check.finite_numbers(X.iloc[:, plain])
+        for j, each in enumerate(self.types):
+            if each.categories is not None:
+                values[np.arange(len(X)), self._starts[j] + check.known_categories(X.iloc[:, j], each.categories)] = 1
         return values
 
     def decode(self, x: Tensor) -> pd.DataFrame | np.ndarray:
-        """Turn encoded rows back into what a model eats."""
+        """Turn encoded rows back into what a model reads."""
         assert self.mean is not None and self.scale is not None
         values = x.detach().cpu().numpy().astype(np.float64) * self.scale + self.mean
         if self._dtype is not None:
             cells = as_type(values, self._dtype)
             return pd.DataFrame(cells, columns=list(self.labels)) if self.frame else cells
         blocks = np.split(values, self._starts[1:], axis=1)
-        frame = pd.DataFrame({j: kind.decode(block) for j, (kind, block) in enumerate(zip(self.kinds, blocks, strict=True))})
+        frame = pd.DataFrame({j: each.decode(block) for j, (each, block) in enumerate(zip(self.types, blocks, strict=True))})
         return frame.set_axis(list(self.labels), axis=1)
 
     def state(self) -> dict[str, Any]:
         """What `fit` learned, as plain JSON values."""
         assert self.mean is not None and self.scale is not None
-        kinds = [kind.state() for kind in self.kinds]
-        return {"labels": list(self.labels), "frame": self.frame, "kinds": kinds, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+        types = [each.state() for each in self.types]
+        return {"labels": list(self.labels), "frame": self.frame, "types": types, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
-    def restore(self, state: Mapping[str, Any]) -> Columns:
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Columns:
         """The object that `state` was read from."""
-        return replace(
-            self,
+        return cls(
             columns=tuple(map(str, state["labels"])),
             frame=bool(state["frame"]),
             labels=tuple(state["labels"]),
-            kinds=tuple(Kind.restore(kind) for kind in state["kinds"]),
+            types=tuple(ColumnType.restore(each) for each in state["types"]),
             mean=np.asarray(state["mean"]),
             scale=np.asarray(state["scale"]),
         )

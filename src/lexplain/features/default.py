@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import check
+from ..core.contracts import RawRows
 from .columns import Columns
 from .patches import Patches
 
 
-def features_for(X: Any) -> Columns | Patches:
+def features_for(X: RawRows) -> Columns | Patches:
     """Patches of images (three or four axes, of which two are longer than 1), columns of all else; not fitted yet."""
     shape = getattr(X, "shape", None)
     if shape is None:

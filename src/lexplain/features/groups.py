@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-
-import numpy as np
-import pandas as pd
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from .. import check
 from .columns import Columns
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Groups(Columns):
     """Groups of columns are the features: the columns of a group are on or off together.
 
@@ -20,14 +18,11 @@ class Groups(Columns):
         groups: name -> columns, by name or by position. Columns in no group are features of their own.
     """
 
-    groups: Mapping[str, Sequence[str | int]] | None = None
+    groups: Mapping[str, Sequence[str | int]] = field(default_factory=dict, kw_only=False)
 
-    def fit(self, X: pd.DataFrame | np.ndarray) -> Groups:
-        """Learn the encoding, and refuse groups that overlap or name no column."""
-        fitted = super().fit(X)
-        assert isinstance(fitted, Groups)
-        check.groups_fit(fitted.groups or {}, fitted.columns)
-        return fitted
+    def _check_fit(self) -> None:
+        """Refuse groups that overlap or name no column."""
+        check.groups_fit(self.groups, self.columns)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -45,4 +40,15 @@ class Groups(Columns):
 
     def _members(self) -> dict[str, list[int]]:
         at = {name: j for j, name in enumerate(self.columns)}
-        return {name: [at[c] if isinstance(c, str) else int(c) for c in members] for name, members in (self.groups or {}).items()}
+        return {name: [at[c] if isinstance(c, str) else int(c) for c in members] for name, members in self.groups.items()}
+
+    def state(self) -> dict[str, Any]:
+        """What `fit` learned, and the groups, as plain JSON values."""
+        groups = {name: [c if isinstance(c, str) else int(c) for c in members] for name, members in self.groups.items()}
+        return {**super().state(), "groups": groups}
+
+
+def restore_table(state: Mapping[str, Any]) -> Columns:
+    """The columns, or groups of them, that `state` was read from."""
+    columns = Columns.restore(state)
+    return columns if "groups" not in state else Groups(state["groups"], **{f.name: getattr(columns, f.name) for f in fields(columns)})

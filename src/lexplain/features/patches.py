@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -13,14 +13,16 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from .. import check
-from .kind import as_type
+from ..core.contracts import Encoded, RawRows
+from .column_type import as_type
+from .feature_kind import FeatureKind
 
 MOST = 64  # patches along the longer side where no size is given
 SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first
 
 
 @dataclass(frozen=True)
-class Patches:
+class Patches(FeatureKind):
     """Squares of pixels are the features: the pixels of a patch, in all channels, are on or off together.
 
     Encoded images are (n, channels, rows, columns). Unsigned whole numbers are divided by the greatest of their type, so that bytes
@@ -40,17 +42,15 @@ class Patches:
         ((1, 28, 56), (7, 14), 98)
     """
 
+    kind: ClassVar[str] = "patches"
     size: int | tuple[int, int] | None = 1
     layout: str | None = None
     each_channel: bool = False
     shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
-    dtype: str = "float32"  # of the images that a model eats
+    dtype: str = "float32"  # of the images that a model reads
     span: tuple[float, float] | None = None  # the least and the greatest of their numbers; None: nobody knows
-    images = True
-    frame = False
-    categorical: tuple[str, ...] = ()
 
-    def fit(self, X: Any) -> Patches:
+    def fit(self, X: RawRows) -> Patches:
         """Learn layout, shape and type from training images."""
         images = check.image_array(X)
         span = check.finite_span(images)
@@ -59,6 +59,10 @@ class Patches:
         size = check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         check.patches_fit(size, shape)
         return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), span=span)
+
+    def check(self, X: RawRows) -> np.ndarray:
+        """Return images as an array; refuse what are none."""
+        return check.image_array(X)
 
     # ---- which features there are ----
 
@@ -88,18 +92,13 @@ class Patches:
         return tuple(places) if not self.each_channel else tuple(f"{place} ch{k + 1}" for k in range(self.shape[0]) for place in places)
 
     @cached_property
-    def columns(self) -> tuple[str, ...]:
+    def inputs(self) -> tuple[str, ...]:
         """One name a raw number, in the order of the encoded image."""
         if not self.shape:
             return ()
         channels, rows, columns = self.shape
         places = [f"y{r + 1} x{c + 1}" for r in range(rows) for c in range(columns)]
         return tuple(places) if channels == 1 else tuple(f"{place} ch{k + 1}" for k in range(channels) for place in places)
-
-    @cached_property
-    def owners(self) -> tuple[int, ...]:
-        """The feature that each raw number belongs to."""
-        return tuple(self.expand(torch.arange(self.count)).flatten().tolist())
 
     # ---- masks ----
 
@@ -122,21 +121,33 @@ class Patches:
         sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
-    def carried(self, truth: Tensor) -> Tensor:
-        """The truth of pixels, or of squares of another size, for these patches (n, d): true where half of a patch's pixels are.
+    def on_inputs(self, scores: Tensor) -> Tensor:
+        """The score of each number of an image: that of its patch."""
+        return self._laid_out(self.expand(scores))
+
+    def neighbours(self) -> Tensor:
+        """The pairs (m, 2) of patches that share an edge, in the same channel where each channel is a feature."""
+        at = torch.arange(self.count).reshape(self.layers, *self.grid)
+        down = torch.stack([at[:, :-1].flatten(), at[:, 1:].flatten()], 1)
+        across = torch.stack([at[:, :, :-1].flatten(), at[:, :, 1:].flatten()], 1)
+        return torch.cat([down, across])
+
+    def truth(self, given: object, rows: int) -> Tensor:
+        """The truth of patches (rows, d); that of pixels, or of squares of another size, is true where half of a patch's pixels are.
 
         Where no patch of an image has as many, those with the most are true, so that what is small is not lost. Truth is (n, m), (n, rows,
-        columns), or of the images' own shape; what is none of that, or could be of squares of several sizes, comes back as it is.
+        columns), or of the images' own shape; what is none of that, or could be of squares of several sizes, is refused.
         """
-        pixels = self._pixels(truth)
+        known = check.truth_values(given)
+        pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
         if pixels is None:
-            return truth
+            return check.truth_of(known, rows, self.count)
         if not self.each_channel:
             pixels = pixels.any(1, keepdim=True)
         alike = replace(self, shape=(self.layers, *self.shape[1:]))
         counts = alike.gather(pixels.float().expand(-1, *alike.shape))
         half = alike.gather(torch.ones(1, *alike.shape)) / 2
-        return (counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0)
+        return check.truth_of((counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0), rows, self.count)
 
     def _pixels(self, truth: Tensor) -> Tensor | None:
         """Truth as (n, channels or 1, rows, columns); None where it cannot be told which pixels it is of."""
@@ -153,13 +164,13 @@ class Patches:
 
     # ---- images ----
 
-    def encode(self, X: Any, device: torch.device | str = "cpu") -> Tensor:
+    def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
         """Turn images into the tensor (b, channels, rows, columns) that masks act on, on a device; never the caller's own memory."""
-        x, look = self.encode_unseen(X, device)
+        encoded, look = self.encode_unchecked(X, device)
         look()
-        return x
+        return encoded
 
-    def encode_unseen(self, X: Any, device: torch.device | str = "cpu") -> tuple[Tensor, Callable[[], None]]:
+    def encode_unchecked(self, X: RawRows, device: torch.device | str = "cpu") -> tuple[Encoded, Callable[[], None]]:
         """What `encode` returns, before its numbers were checked, and a function that checks them."""
         images, last = check.image_array(X), self.layout == "NHWC"
         check.same_images(images.shape, self.shape, self.layout)
@@ -173,7 +184,7 @@ class Patches:
                 x = (there.movedim(-1, 1) if last else there).flatten().float()
         x = x.view(len(images), *self.shape)
         scale = _greatest(images.dtype)
-        return x.div_(scale) if scale != 1 else x, partial(self._look, images)
+        return Encoded(x.div_(scale) if scale != 1 else x), partial(self._look, images)
 
     def _look(self, images: np.ndarray) -> None:
         """Refuse NaN, infinity, and units that are not the fit's."""
@@ -181,15 +192,19 @@ class Patches:
         if self.span is not None:
             check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
 
-    def raw(self, x: Tensor) -> Tensor:
-        """Encoded images in the layout and the units that a network eats, as a tensor that carries gradients."""
-        return self.laid_out(x) * _greatest(np.dtype(self.dtype))
+    def to_network(self, x: Tensor) -> Tensor:
+        """Encoded images in the layout and the units that a network reads, as a tensor that carries gradients."""
+        return self._laid_out(x) * _greatest(np.dtype(self.dtype))
 
     def decode(self, x: Tensor) -> np.ndarray:
-        """Turn encoded images back into what a model eats: the layout and the type of the fit."""
-        return as_type(self.raw(x.detach()).cpu().numpy(), np.dtype(self.dtype))
+        """Turn encoded images back into what a model reads: the layout and the type of the fit."""
+        return as_type(self.to_network(x.detach()).cpu().numpy(), np.dtype(self.dtype))
 
-    def laid_out(self, x: Tensor) -> Tensor:
+    def model_rows(self, X: RawRows, x: Tensor) -> RawRows:
+        """Images as they came where they came in the type of the fit, which is the one that the model reads; else decoded ones."""
+        return X if str(check.as_array(X).dtype) == self.dtype else self.decode(x)
+
+    def _laid_out(self, x: Tensor) -> Tensor:
         """Numbers of pixels (n, channels, rows, columns) in the layout of the images."""
         return x.squeeze(1) if self.layout == "NHW" else x.movedim(1, -1) if self.layout == "NHWC" else x
 
@@ -197,17 +212,22 @@ class Patches:
 
     def state(self) -> dict[str, Any]:
         """What `fit` learned and what it was told, as plain JSON values."""
-        told = {"size": list(check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
-        return {**told, "shape": list(self.shape), "dtype": self.dtype, "span": None if self.span is None else list(self.span)}
+        settings = {"size": list(check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
+        return {**settings, "shape": list(self.shape), "dtype": self.dtype, "span": None if self.span is None else list(self.span)}
 
-    def restore(self, state: Mapping[str, Any]) -> Patches:
+    @classmethod
+    def restore(cls, state: Mapping[str, Any]) -> Patches:
         """The object that `state` was read from."""
-        size = check.patch_size(tuple(state["size"]))
-        shape = tuple(int(n) for n in state["shape"])
-        dtype = str(np.dtype(state["dtype"]))
-        told = replace(self, size=size, layout=str(state["layout"]), each_channel=bool(state["each_channel"]), shape=shape, dtype=dtype)
-        span = state.get("span")
-        return told if span is None else replace(told, span=(float(span[0]), float(span[1])))
+        size, shape = check.patch_size(tuple(state["size"])), tuple(int(n) for n in state["shape"])
+        span = None if state["span"] is None else (float(state["span"][0]), float(state["span"][1]))
+        return cls(size, str(state["layout"]), bool(state["each_channel"]), shape, str(np.dtype(state["dtype"])), span)
+
+
+def patches_of(features: object) -> Patches:
+    """The patches that features are; refuse any other kind."""
+    if not isinstance(features, Patches):
+        raise TypeError(f"{type(features).__name__} are no patches of images; explain images with features=Patches(...)")
+    return features
 
 
 def _greatest(dtype: np.dtype[Any]) -> float:

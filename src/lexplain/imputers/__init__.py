@@ -9,16 +9,13 @@ from torch import nn
 
 from .as_fill import as_fill as as_fill
 from .as_masker import as_masker as as_masker
+from .by_kind import imputer_for as imputer_for
 from .constant import Constant as Constant
-from .gaussian import Gaussian as Gaussian
-from .gaussian import IndependentGaussian as IndependentGaussian
+from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian
 from .kmeans import KMeansRows as KMeansRows
-from .logistics import LogisticMeans as LogisticMeans
-from .logistics import LogisticMixture as LogisticMixture
+from .logistics import LogisticMeans as LogisticMeans, LogisticMixture as LogisticMixture
 from .marginal import Marginal as Marginal
-from .mixture import GaussianMixture as GaussianMixture
-from .mixture import MixtureMeans as MixtureMeans
-from .mixture import MixtureRows as MixtureRows
+from .mixture import GaussianMixture as GaussianMixture, MixtureMeans as MixtureMeans, MixtureRows as MixtureRows
 from .vaeac import VAEAC as VAEAC
 
 IMPUTERS: dict[str, type[nn.Module]] = {  # the menu of `Explainer(imputer=)` and the command line; code imports the class

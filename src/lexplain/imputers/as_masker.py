@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import pandas as pd
 from torch import nn
 
 from .. import check
 from ..core import seeded
+from ..core.contracts import Features, RawRows
 from .as_fill import as_fill
 
 DRAWS = 100
 
 
-def as_masker(imputer: nn.Module, *, features: Any = None, draws: int = DRAWS, seed: int = 0) -> Masker:
+def as_masker(imputer: nn.Module, *, features: Features | None = None, draws: int = DRAWS, seed: int = 0) -> Masker:
     """Let shap's own explainers hide features by an imputer.
 
     Pass it where shap takes a masker, such as in `shap.explainers.Permutation(model, masker)`. Every mask meets the same draws, so that a
@@ -44,7 +42,7 @@ class Masker:
 
     immutable_outputs = True  # shap need not copy what it is given
 
-    def __init__(self, imputer: nn.Module, features: Any, draws: int, seed: int) -> None:
+    def __init__(self, imputer: nn.Module, features: Features | None, draws: int, seed: int) -> None:
         self.features, self.draws, self.seed = features, draws, seed
         self.fill = as_fill(imputer, features=features)
         self.feature_names = None if features is None else list(features.names)
@@ -57,12 +55,11 @@ class Masker:
         """The shape of the mask of a row."""
         return [(self.shape(x)[1],)]
 
-    def __call__(self, mask: Any, x: np.ndarray) -> tuple[np.ndarray]:
+    def __call__(self, mask: np.ndarray | bool, x: np.ndarray) -> tuple[np.ndarray]:
         """The imputations (draws, ...) of a row of which a mask (d,), or all (True) or nothing (False), is visible."""
-        rows: Any = np.repeat(np.asarray(x)[None], self.draws, 0)
-        if self.features is not None and self.features.frame:  # shap makes arrays of DataFrames, where types are lost
-            kinds = {label: kind.dtype for label, kind in zip(self.features.labels, self.features.kinds, strict=True)}
-            rows = pd.DataFrame(rows, columns=list(self.features.labels)).astype(kinds)
+        rows: RawRows = np.repeat(np.asarray(x)[None], self.draws, 0)
+        if self.features is not None:  # shap makes arrays of DataFrames, where types are lost
+            rows = self.features.from_array(rows)
         with seeded(self.seed):
             filled = self.fill(rows, np.broadcast_to(np.asarray(mask, dtype=bool), self.shape(x)))
         return (np.asarray(filled),)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from .coupled import Coupled
+from ..core.contracts import Coupled
 from .noise import logistic
 from .top_k import edge_scores, top_k_and_level
 

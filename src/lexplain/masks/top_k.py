@@ -9,7 +9,7 @@ from math import factorial, pi
 import torch
 from torch import Tensor
 
-from .coupled import Coupled
+from ..core.contracts import Coupled
 from .noise import exponential, gumbel
 
 OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
@@ -60,62 +60,91 @@ def _best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
     return order[..., :k], values[..., k - 1 : k + 1].mean(-1, keepdim=True)
 
 
-def relaxed_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
-    """A soft k-hot vector in (0, 1) that sums to k: sigmoids around the level that k scores exceed.
+def among_valid(mask: Tensor, k: int, valid: Tensor | None) -> Tensor:
+    """Masks (..., d), hard or soft, with padding off, and with all valid features on in rows that have no more than k of them."""
+    if valid is None:
+        return mask
+    return torch.where(_at_most(k, valid), valid.to(mask.dtype), mask.masked_fill(~valid, 0))
+
+
+def _at_most(k: int, valid: Tensor) -> Tensor:
+    """The rows (..., 1) of no more than k valid features: all of these are on, whatever their scores."""
+    return valid.sum(-1, keepdim=True) <= k
+
+
+def relaxed_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor | None = None) -> Tensor:
+    """A soft k-hot vector in (0, 1) that sums to k: sigmoids around the level that k valid scores exceed.
 
     The successive softmaxes of Xie and Ermon sum to k too, but their entries go beyond 1 unless the temperature is very low.
+
+    Args:
+        perturbed: scores (..., d); those of padding must be finite, and do not matter.
+        k: the sum; rows of no more than k valid features have 1 for each.
+        temperature: of the sigmoids.
+        valid: (b, d) of bool; False is padding, which gets 0.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix D (relaxed subsets); Amos et al., The Limited
         Multi-Label Projection Layer, 2019, section 3, for this projection and its gradient.
     """
     with torch.no_grad():
-        low = perturbed.amin(-1, keepdim=True) - 20 * temperature
-        high = perturbed.amax(-1, keepdim=True) + 20 * temperature
+        # Padding must not widen the bracket: from -1e9 the bisections would end far from the level.
+        lowest = perturbed if valid is None else perturbed.masked_fill(~valid, float("inf"))
+        highest = perturbed if valid is None else perturbed.masked_fill(~valid, float("-inf"))
+        low = lowest.amin(-1, keepdim=True) - 20 * temperature
+        high = highest.amax(-1, keepdim=True) + 20 * temperature
         for _ in range(BISECTIONS):
             middle = (low + high) / 2
-            above = torch.sigmoid((perturbed - middle) / temperature).sum(-1, keepdim=True) > k
+            soft = torch.sigmoid((perturbed - middle) / temperature)
+            soft = soft if valid is None else soft.masked_fill(~valid, 0)
+            above = soft.sum(-1, keepdim=True) > k
             low, high = torch.where(above, middle, low), torch.where(above, high, middle)
-    return _about_level(perturbed, (low + high) / 2, temperature)
+    return _about_level(perturbed, (low + high) / 2, k, temperature, valid)
 
 
-def successive_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
+def successive_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor | None = None) -> Tensor:
     """A soft k-hot vector from k softmaxes, each with the earlier winners taken out; cut to [0, 1], the gradient is that of the sum.
 
-    Its gradient reaches features far from the level between kept and not kept, where sigmoids are flat.
+    Its gradient reaches features far from the level between kept and not kept, where sigmoids are flat. Args as for `relaxed_top_k`.
 
     Reference:
         Xie and Ermon, Reparameterizable Subset Sampling via Continuous Relaxations, 2019, algorithm 2.
     """
     eps = torch.finfo(perturbed.dtype).tiny
     alpha, total = perturbed / temperature, torch.zeros_like(perturbed)
+    if valid is not None:
+        alpha = alpha.masked_fill(~valid, OFF)
     for _ in range(k):
         share = alpha.softmax(-1)
         total = total + share
         # The reference adds log(1 - share) to the scores before dividing by the temperature.
         alpha = alpha + torch.log((1 - share).clamp_min(eps)) / temperature
-    return total + (total.clamp(0, 1) - total).detach()
+    return among_valid(total + (total.clamp(0, 1) - total).detach(), k, valid)
 
 
-def threshold_top_k(perturbed: Tensor, k: int, temperature: float) -> Tensor:
-    """Sigmoids around the middle between the k-th score and the next: near to `relaxed_top_k`, without the search for its level.
+def threshold_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor | None = None) -> Tensor:
+    """Sigmoids around the middle between the k-th valid score and the next: near to `relaxed_top_k`, without the search for its level.
 
-    It sums to k as closely as scores lie symmetrically about the level; its gradient leaves the sum as it is.
+    It sums to k as closely as scores lie symmetrically about the level; its gradient leaves the sum as it is. Args as for `relaxed_top_k`.
     """
     if k >= perturbed.shape[-1]:
-        return torch.ones_like(perturbed) + 0 * perturbed
-    best = perturbed.detach().topk(k + 1, dim=-1).values
-    return _about_level(perturbed, best[..., k - 1 :].mean(-1, keepdim=True), temperature)
+        return among_valid(torch.ones_like(perturbed) + 0 * perturbed, k, valid)
+    shown = perturbed.detach() if valid is None else perturbed.detach().masked_fill(~valid, float("-inf"))
+    best = shown.topk(k + 1, dim=-1).values
+    return _about_level(perturbed, best[..., k - 1 :].mean(-1, keepdim=True), k, temperature, valid)
 
 
-def _about_level(perturbed: Tensor, level: Tensor, temperature: float) -> Tensor:
+def _about_level(perturbed: Tensor, level: Tensor, k: int, temperature: float, valid: Tensor | None) -> Tensor:
     """Sigmoids of the distance to a level that moves with the scores so that their sum stays (implicit function theorem)."""
     with torch.no_grad():
+        if valid is not None:  # a row of few features has no level, and what is not finite would spoil gradients
+            level = level.masked_fill(_at_most(k, valid), 0)
         soft = torch.sigmoid((perturbed - level) / temperature)
         slope = soft * (1 - soft)
+        slope = slope if valid is None else slope.masked_fill(~valid, 0)
         slope = slope / slope.sum(-1, keepdim=True).clamp_min(torch.finfo(perturbed.dtype).tiny)
     level = level + (slope * (perturbed - perturbed.detach())).sum(-1, keepdim=True)  # a term of value 0 that carries its gradient
-    return torch.sigmoid((perturbed - level) / temperature)
+    return among_valid(torch.sigmoid((perturbed - level) / temperature), k, valid)
 
 
 def chance_of_a_win(logits: Tensor, k: int) -> Tensor:
@@ -133,9 +162,6 @@ class ShowsK:
     k: int
     valid: Tensor | None
 
-    def _on_valid(self, mask: Tensor) -> Tensor:
-        return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
-
     @cached_property
     def _kept(self) -> tuple[Tensor, Tensor]:
         return top_k_and_level(self.logits, self.k, self.valid)
@@ -148,7 +174,8 @@ class ShowsK:
     @property
     def scores(self) -> Tensor:
         """How far (b, d) each feature lies from the edge of what `mode` keeps, in (0, 1): above one half is kept."""
-        return self._on_valid(edge_scores(self.logits, *self._kept))
+        scores = edge_scores(self.logits, *self._kept)
+        return scores if self.valid is None else scores * self.valid
 
 
 class TopK(ShowsK):
@@ -172,7 +199,7 @@ class TopK(ShowsK):
         return top_k_mask(perturbed.detach(), self.k, self.valid)
 
     def _soft(self, perturbed: Tensor) -> Tensor:
-        return self._on_valid(relaxed_top_k(perturbed, self.k, self.temperature))
+        return relaxed_top_k(perturbed, self.k, self.temperature, self.valid)
 
     def _perturbed(self, shape: tuple[int, ...]) -> Tensor:
         return self.logits + gumbel(self.logits.detach(), shape)
@@ -190,7 +217,7 @@ class TopK(ShowsK):
         """Draw hard masks and soft ones of the same noise, for the straight-through gradient."""
         perturbed = self._perturbed(shape)
         soft = successive_top_k if self.k <= MOST_SOFTMAXES else threshold_top_k
-        return self._hard(perturbed), self._on_valid(soft(perturbed, self.k, self.temperature))
+        return self._hard(perturbed), soft(perturbed, self.k, self.temperature, self.valid)
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
         """Draw soft masks that sum to k and carry gradients to the logits."""
@@ -244,4 +271,4 @@ class TopK(ShowsK):
     @property
     def mean(self) -> Tensor:
         """Chance (b, d) of being among k independent draws: less than that of being kept, the more so the fewer weigh much; cheap."""
-        return self._on_valid(chance_of_a_win(self.logits, self.k))
+        return among_valid(chance_of_a_win(self.logits, self.k), self.k, self.valid)

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import nn
 
+from ..core.contracts import Estimator, Features, Outputs
 from ..estimators import Rebar
 from ..imputers import Constant
-from ..objectives import Likelihood
-from ..predictors import Outputs
+from ..objectives import Objective
 from .method import Method
-from .parts import predictor_part, selector_part
-from .sizes import coins
+from .parts import Parts, predictor_part, selector_part
+from .plans import Turns
+from .recipe import recipe
+from .sizes import Size, coins
 
 
+@recipe(sized_by="price", size=0.15)
 def basex(
-    features: Any,
+    features: Features,
     outputs: Outputs,
+    parts: Parts,
     *,
-    selector: nn.Module | None = None,
-    predictor: nn.Module | None = None,
-    imputer: nn.Module | None = None,
-    keep: float | None = None,
-    penalty: float | None = None,
+    size: Size,
     temperature: float = 0.1,
     warmup: float = 0.6,
     decay: float = 0.2,
     spread: float | None = None,
-    estimator: Any = None,
+    estimator: Estimator | None = None,
 ) -> Method:
     """Pick the fewest features that let a predictor, trained on these very picks, say y: REAL-X without its safeguard.
 
@@ -39,16 +37,13 @@ def basex(
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 6 and appendix E.
     """
-    penalty = 0.15 if keep is None and penalty is None else penalty
-    family, penalties = coins(features.count, keep, penalty, temperature=temperature, warmup=warmup)
+    family, penalties = coins(features.count, size, temperature=temperature, warmup=warmup)
     return Method(
         "basex",
         features=features,
-        selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
-        estimator=estimator or Rebar(),
-        imputer=Constant(0.0) if imputer is None else imputer,
-        predictor=predictor_part(predictor, features, outputs, activation=nn.SiLU),
-        objective=Likelihood(),
-        penalties=penalties,
-        decay=decay,
+        selector=selector_part(parts.selector, features, family, activation=nn.SiLU, spread=spread),
+        imputer=parts.imputer_or(Constant(0.0)),
+        predictor=predictor_part(parts.predictor, features, outputs, activation=nn.SiLU),
+        objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
+        plan=parts.scheduled(Turns(estimator or Rebar(), decay=decay)),
     )

@@ -1,66 +1,55 @@
-"""The default method."""
+"""The default method for tables."""
 
 from __future__ import annotations
 
 from math import log
-from typing import Any
 
-import numpy as np
-from torch import nn
-
-from .. import check
-from ..estimators import MarginalGains, Reinforce
+from ..core.contracts import Features, Outputs
+from ..estimators import MarginalGains
 from ..imputers import IndependentGaussian
 from ..masks import Bernoulli
-from ..objectives import Likelihood
-from ..predictors import Ensemble, Outputs, Trained
-from ..selectors import MLP, Selector
+from ..objectives import Likelihood, Objective
+from ..predictors import Trained, ensemble_for
+from ..selectors import Selector, regressor_for
 from .method import Method
-from .parts import predictor_part
-from .rounds import Rounds, usual_rounds
-from .screen import ENOUGH, LEAST, WIDE, blinkered
-from .sizes import Family
+from .parts import Parts, predictor_part
+from .plans import MIN_GAIN, Rounds
+from .plans.rounds import usual_rounds
+from .plans.screen import SCREENED_FROM, SCREENED_TO, screened
+from .recipe import recipe
+from .sizes import Family, Size
 
 MEMBERS = 4  # networks of the predictor
-LESSONS = 3  # times as many with a thorough budget, each of which learns as much as one of four does,
-MORE_ROUNDS = 2  # and so many more rounds
+THOROUGH_MEMBERS = 3  # times as many with a thorough budget, each of which learns as much as one of four does,
+THOROUGH_ROUNDS = 2  # and so many more rounds
 
 
-def gains(
-    features: Any,
-    outputs: Outputs,
-    *,
-    selector: nn.Module | None = None,
-    predictor: nn.Module | None = None,
-    imputer: nn.Module | None = None,
-    keep: float | None = None,
-    penalty: float | None = None,
-    thorough: bool = False,
-    plan: Rounds | None = None,
-) -> Method:
+@recipe(sized_by="path", imputer="by kind", prices_masks=False, scales_itself=True)
+def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, thorough: bool = False, plan: Rounds | None = None) -> Method:
     """Keep each feature that changes the prediction by more than its price when it is drawn anew.
 
     The selector regresses the gain of every feature in nats, so that a score is gain / (gain + price). From parts that the papers
     propose: LEX's imputation, outside the log; REAL-X's predictor that the selector cannot write to; their alternation is ours.
     """
-    check.keep_or_penalty(keep, penalty, features.count)
-    price = None if penalty is None else penalty / features.count
-    draws = min(14, max(4, 160 // (features.count if features.count <= WIDE else ENOUGH)))
-    rate = None if keep is None else keep / features.count if isinstance(keep, (int, np.integer)) else float(keep)
-    network = selector if selector is not None else MLP(features.shape, features.count)
+    price = None if size.price is None else size.price / features.count
+    draws = min(14, max(4, 160 // (features.count if features.count <= SCREENED_FROM else SCREENED_TO)))
+    network = parts.selector if parts.selector is not None else regressor_for(features)
+    predictor = parts.predictor
     if predictor is None:
-        network = blinkered(network, features.shape, features.count, scores=True)
-        ensemble = Ensemble(features.shape, outputs.count, members=MEMBERS * LESSONS if thorough else MEMBERS)
-        predictor = Trained(blinkered(ensemble, features.shape, features.count, scores=False), outputs, sees_mask=False)
-    rounds = usual_rounds(features.count) + MORE_ROUNDS if thorough else None
-    k = int(keep) if isinstance(keep, (int, np.integer)) else None
+        network = screened(network, features, scores=True)
+        ensemble = ensemble_for(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if thorough else MEMBERS)
+        predictor = Trained(screened(ensemble, features, scores=False), outputs, sees_mask=False)
+    if plan is None:
+        rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if thorough else None
+        members = THOROUGH_MEMBERS if thorough else 1
+        rate = size.share(features.count)
+        plan = Rounds(MarginalGains(draws=draws), rounds=rounds, members_per_row=members, price=price, rate=rate)
     return Method(
         "gains",
         features=features,
-        selector=Selector(network, Family(Bernoulli, {"k": k}), offset=-log(price or LEAST)),
-        estimator=Reinforce(samples=1),  # a Method has one; gains are regressed, so that it is never asked
-        imputer=IndependentGaussian() if imputer is None else imputer,
+        selector=Selector(network, Family(Bernoulli, {"k": size.k}), offset=-log(price or MIN_GAIN)),
+        imputer=parts.imputer_or(IndependentGaussian()),
         predictor=predictor_part(predictor, features, outputs),
-        objective=Likelihood(imputations_inside=False),
-        plan=plan or Rounds(MarginalGains(draws=draws), rounds=rounds, lessons=LESSONS if thorough else 1, price=price, rate=rate),
+        objective=Objective(Likelihood(imputations_inside=False)),
+        plan=parts.scheduled(plan),
     )

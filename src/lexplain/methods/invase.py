@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from torch import nn
 
+from ..core.contracts import Features, Outputs
 from ..estimators import Reinforce
 from ..imputers import Constant
-from ..objectives import Likelihood
-from ..predictors import Outputs
+from ..objectives import Objective
 from .method import Method
-from .parts import fresh_copy, predictor_part, selector_part
-from .sizes import coins
+from .parts import Parts, fresh_copy, predictor_part, selector_part
+from .plans import Turns
+from .recipe import recipe
+from .sizes import Size, coins
 
 
+@recipe(sized_by="price", size=0.1)
 def invase(
-    features: Any,
+    features: Features,
     outputs: Outputs,
+    parts: Parts,
     *,
-    selector: nn.Module | None = None,
-    predictor: nn.Module | None = None,
-    imputer: nn.Module | None = None,
-    keep: float | None = None,
-    penalty: float | None = None,
+    size: Size,
     warmup: float = 0.6,
     decay: float = 0.2,
     spread: float | None = None,
@@ -38,18 +36,14 @@ def invase(
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.
     """
-    penalty = 0.1 if keep is None and penalty is None else penalty
-    family, penalties = coins(features.count, keep, penalty, temperature=0.5, warmup=warmup)
-    critic = predictor_part(predictor, features, outputs, activation=nn.SiLU)
+    family, penalties = coins(features.count, size, temperature=0.5, warmup=warmup)
+    critic = predictor_part(parts.predictor, features, outputs, activation=nn.SiLU)
     return Method(
         "invase",
         features=features,
-        selector=selector_part(selector, features, family, activation=nn.SiLU, spread=spread),
-        estimator=Reinforce(samples=1),
-        imputer=Constant(0.0) if imputer is None else imputer,
+        selector=selector_part(parts.selector, features, family, activation=nn.SiLU, spread=spread),
+        imputer=parts.imputer_or(Constant(0.0)),
         predictor=critic,
-        objective=Likelihood(),
-        penalties=penalties,
-        baseline=fresh_copy(critic),
-        decay=decay,
+        objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
+        plan=parts.scheduled(Turns(Reinforce(samples=1), baseline=fresh_copy(critic), decay=decay)),
     )

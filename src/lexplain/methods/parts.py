@@ -1,54 +1,86 @@
-"""The networks a recipe uses when it is given none."""
+"""What a user brings to a recipe, and the networks a recipe uses when it is given none."""
 
 from __future__ import annotations
 
 import copy
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal, TypeVar
 
 from torch import nn
 
-from ..masks import Bernoulli
-from ..predictors import BlackBox, Frozen, Outputs, Trained, network_for
-from ..selectors import Selector, UNet, selector_for
+from ..core.contracts import Features, Outputs, Predictor, Term
+from ..predictors import BlackBox, Frozen, Trained, network_for
+from ..selectors import Selector, selector_for
+from .plans import Plan
 from .sizes import Family
 
-UNET_SPREAD = 2.0  # of the scores of a U-Net: patches share its bias, which else shows or hides all of them before any is chosen
+Regime = Literal["free", "fixed", "self", "surrogate"]
+AnyPlan = TypeVar("AnyPlan", bound=Plan)
 
 
-def selector_network(given: nn.Module | None, features: Any, *, context: int = 0, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    """The network given, or one that suits the features."""
-    return given if given is not None else selector_for(features, context=context, activation=activation)
+@dataclass(frozen=True)
+class Parts:
+    """What a user brings to a recipe; what is None the recipe makes itself.
+
+    Args:
+        selector: a network of scores (b, d).
+        predictor: a network, or a predictor.
+        imputer: fills what is hidden.
+        mask_costs: prices of masks, such as `Continuity`.
+        regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model, with
+            itself or with a trained predictor).
+    """
+
+    selector: nn.Module | None = None
+    predictor: nn.Module | Predictor | None = None
+    imputer: nn.Module | None = None
+    mask_costs: tuple[Term, ...] = ()
+    regime: Regime = "free"
+
+    def scheduled(self, plan: AnyPlan) -> AnyPlan:
+        """A plan as the regime has it: a fixed predictor that is still to be learned learns first and then rests."""
+        learns_first = self.regime == "fixed" and not isinstance(self.predictor, (Frozen, BlackBox))
+        return plan.with_resting_predictor() if learns_first else plan  # type: ignore[return-value]  # of its own class
+
+    def imputer_or(self, default: nn.Module) -> nn.Module:
+        """The imputer given, or a default."""
+        return default if self.imputer is None else self.imputer
 
 
 def selector_part(
     given: nn.Module | None,
-    features: Any,
+    features: Features,
     family: Family,
     *,
     context: int = 0,
     activation: type[nn.Module] = nn.ReLU,
     spread: float | None = None,
 ) -> Selector:
-    """A selector of the network given, or of one that suits the features."""
-    network = selector_network(given, features, context=context, activation=activation)
-    if spread is None and isinstance(network, UNet):
-        spread = UNET_SPREAD
-    return Selector(network, family, spread=spread, level=family.kind is Bernoulli)
+    """A selector of the network given, or of one that suits the features; it reads the model's output where it has a context of some."""
+    network = given if given is not None else selector_for(features, context=context, activation=activation)
+    if spread is None:
+        spread = getattr(network, "default_spread", None)  # of a U-Net
+    return Selector(network, family, spread=spread, level=not family.fixed_size, reads_output=context > 0)
 
 
 def predictor_part(
-    given: nn.Module | None, features: Any, outputs: Outputs, *, sees_mask: bool = True, activation: type[nn.Module] = nn.ReLU
-) -> nn.Module:
-    """The predictor given, a network given as a predictor that trains, or one that suits the shape of the input."""
+    given: nn.Module | Predictor | None,
+    features: Features,
+    outputs: Outputs,
+    *,
+    sees_mask: bool = True,
+    activation: type[nn.Module] = nn.ReLU,
+) -> Predictor:
+    """The predictor given, a network given as a predictor that trains, or one that suits the features."""
     if isinstance(given, (Trained, Frozen, BlackBox)):
         return given
     if given is not None:
+        assert isinstance(given, nn.Module)
         return Trained(given, outputs, sees_mask=False)
-    network = network_for(features.shape, outputs.count, sees_mask=sees_mask, activation=activation)
-    return Trained(network, outputs, sees_mask=sees_mask)
+    return Trained(network_for(features, outputs.count, sees_mask=sees_mask, activation=activation), outputs, sees_mask=sees_mask)
 
 
-def fresh_copy(predictor: nn.Module) -> nn.Module:
+def fresh_copy(predictor: Predictor) -> Predictor:
     """The same architecture with new weights; what never trains is its own copy."""
     if not isinstance(predictor, Trained):
         return predictor
@@ -60,6 +92,6 @@ def fresh_copy(predictor: nn.Module) -> nn.Module:
     return copied
 
 
-def adversary_part(predictor: nn.Module, features: Any, outputs: Outputs) -> nn.Module:
+def adversary_part(predictor: Predictor, features: Features, outputs: Outputs) -> Predictor:
     """A predictor that trains on what is hidden: the architecture of one that trains, else a new one."""
     return fresh_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)

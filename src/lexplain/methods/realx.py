@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from torch import nn
-
+from ..core.contracts import Estimator, Features, Outputs
 from ..estimators import Reinforce
 from ..imputers import Constant
 from ..masks import Coins
-from ..objectives import Likelihood
-from ..predictors import Outputs
+from ..objectives import Objective
 from .method import Method
-from .parts import predictor_part, selector_part
-from .sizes import coins
+from .parts import Parts, predictor_part, selector_part
+from .plans import PredictorSchedule, Turns
+from .recipe import recipe
+from .sizes import Size, coins
 
 
+@recipe(sized_by="price", size=0.1)
 def realx(
-    features: Any,
+    features: Features,
     outputs: Outputs,
+    parts: Parts,
     *,
-    selector: nn.Module | None = None,
-    predictor: nn.Module | None = None,
-    imputer: nn.Module | None = None,
-    keep: float | None = None,
-    penalty: float | None = None,
+    size: Size,
     temperature: float = 0.1,
     warmup: float = 0.6,
     decay: float = 0.1,
     spread: float | None = None,
-    estimator: Any = None,
+    estimator: Estimator | None = None,
 ) -> Method:
     """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
 
@@ -39,11 +35,8 @@ def realx(
     Args:
         features: what can be on or off.
         outputs: what is predicted.
-        selector: a network of scores.
-        predictor: a network, or a predictor.
-        imputer: fills what is hidden.
-        keep: how many features, or a rate; instead of a penalty.
-        penalty: lambda, the price of keeping every feature.
+        parts: what the user brings.
+        size: lambda, the price of keeping every feature, or how much to keep.
         temperature: of relaxed masks, where the estimator uses them.
         warmup: share of the training over which the price rises.
         decay: weight decay.
@@ -54,17 +47,13 @@ def realx(
         Jethani et al., Have We Learned to Explain?: How Interpretability Methods Can Learn to Encode Predictions in their
         Interpretations, 2021, section 5, algorithm 1.
     """
-    penalty = 0.1 if keep is None and penalty is None else penalty
-    family, penalties = coins(features.count, keep, penalty, temperature=temperature, warmup=warmup)
+    family, penalties = coins(features.count, size, temperature=temperature, warmup=warmup)
     return Method(
         "realx",
         features=features,
-        selector=selector_part(selector, features, family, spread=spread),
-        estimator=estimator or Reinforce(samples=4),
-        imputer=Constant(0.0) if imputer is None else imputer,
-        predictor=predictor_part(predictor, features, outputs),
-        objective=Likelihood(),
-        penalties=penalties,
-        predictor_masks=Coins,
-        decay=decay,
+        selector=selector_part(parts.selector, features, family, spread=spread),
+        imputer=parts.imputer_or(Constant(0.0)),
+        predictor=predictor_part(parts.predictor, features, outputs),
+        objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
+        plan=parts.scheduled(Turns(estimator or Reinforce(samples=4), PredictorSchedule(masks=Coins), decay=decay)),
     )

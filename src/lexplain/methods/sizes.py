@@ -10,44 +10,62 @@ import numpy as np
 from torch import Tensor
 
 from .. import check
-from ..core import Trial
+from ..core.contracts import MaskDistribution, Term
 from ..masks import Bernoulli
 from ..objectives import Sparsity, TargetRate
 
 
 @dataclass(frozen=True)
-class Family:
-    """A kind of mask distribution with its settings, waiting for logits. A class, because explainers are pickled."""
+class Size:
+    """How much is kept of a row: k features, a rate of them on average, or whatever is worth its price. All None: nobody said."""
 
-    kind: Callable[..., Any]
+    k: int | None = None
+    rate: float | None = None
+    price: float | None = None  # of keeping every feature (the papers' lambda, which multiplies the MEAN)
+
+    @classmethod
+    def of(cls, keep: float | None, penalty: float | None, count: int) -> Size:
+        """What keep and penalty say of `count` features; refuse what cannot be kept, and two ways of saying it."""
+        check.keep_or_penalty(keep, penalty, count)
+        if isinstance(keep, (int, np.integer)):
+            return cls(k=int(keep))
+        return cls(rate=None if keep is None else float(keep), price=penalty)
+
+    def subset(self, count: int) -> int:
+        """The number of features, of which there are `count`, that a method of a fixed number keeps."""
+        assert self.k is not None or self.rate is not None
+        return self.k if self.k is not None else max(1, min(count - 1, round((self.rate or 0.0) * count)))
+
+    def share(self, count: int) -> float | None:
+        """The rate that is asked for, if one is."""
+        return self.k / count if self.k is not None else self.rate
+
+
+@dataclass(frozen=True)
+class Family:
+    """A class of mask distributions with its settings, waiting for logits. A class, because explainers are pickled."""
+
+    distribution: Callable[..., MaskDistribution]
     settings: Mapping[str, Any]
 
     def __post_init__(self) -> None:
         if "temperature" in self.settings:
             check.above_zero(temperature=self.settings["temperature"])
 
-    def __call__(self, logits: Tensor, valid: Tensor | None) -> Any:
+    def __call__(self, logits: Tensor, valid: Tensor | None) -> MaskDistribution:
         """The distribution over masks of these logits (b, d)."""
-        return self.kind(logits, valid=valid, **self.settings)
+        return self.distribution(logits, valid=valid, **self.settings)
+
+    @property
+    def fixed_size(self) -> bool:
+        """Whether every mask keeps the same number of features, so that only their order matters."""
+        return self.distribution is not Bernoulli
 
 
-def subset_size(name: str, count: int, keep: float | None, penalty: float | None) -> int:
-    """The k of a method that always keeps k features; a third of them unless told."""
-    check.keep_or_penalty(keep, penalty, count)
-    if penalty is not None:
-        raise ValueError(f"{name} keeps a fixed number of features and has no penalty; give keep instead")
-    if keep is None:
-        return max(1, round(count / 3))
-    return int(keep) if isinstance(keep, (int, np.integer)) else max(1, min(count - 1, round(keep * count)))
-
-
-def coins(
-    count: int, keep: float | None, penalty: float | None, *, temperature: float, warmup: float = 0.0
-) -> tuple[Family, list[Callable[[Trial], Tensor]]]:
+def coins(count: int, size: Size, *, temperature: float, warmup: float = 0.0) -> tuple[Family, tuple[Term, ...]]:
     """The mask family and the penalty of a method of independent coins: a price, or a rate to meet."""
-    check.keep_or_penalty(keep, penalty, count)
-    if keep is None:
-        assert penalty is not None
-        return Family(Bernoulli, {"temperature": temperature}), [Sparsity(penalty, warmup=warmup)]
-    k = int(keep) if isinstance(keep, (int, np.integer)) else None
-    return Family(Bernoulli, {"temperature": temperature, "k": k}), [TargetRate(keep / count if k else float(keep))]
+    if size.price is not None:
+        return Family(Bernoulli, {"temperature": temperature}), (Sparsity(size.price, warmup=warmup),)
+    rate = size.share(count)
+    assert rate is not None
+    return Family(Bernoulli, {"temperature": temperature, "k": size.k}), (TargetRate(rate),)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
 from .. import check
+from ..core.contracts import Features
+from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
 from .model_calls import MAX_ROWS, copied, explained, in_parts, said_of, together
@@ -23,12 +24,21 @@ def sizes(count: int, steps: int = STEPS) -> Tensor:
     return torch.arange(steps + 1) * count // steps
 
 
+def _sizes_of_rows(count: int, steps: int, valid: Tensor | None) -> Tensor:
+    """How many features of each row have come at each step (steps + 1, b); (steps + 1, 1) where all rows have as many."""
+    if valid is None:
+        return sizes(count, steps)[:, None]
+    steps = min(count, steps)
+    return torch.arange(steps + 1)[:, None] * valid.sum(1).cpu() // steps
+
+
 def insertion_curve(
     model: Callable[[Tensor], Tensor],
-    features: Any,
+    features: Features,
     x: Tensor,
     scores: Tensor,
     *,
+    valid: Tensor | None = None,
     target: Tensor | None = None,
     imputer: nn.Module | None = None,
     steps: int = STEPS,
@@ -42,6 +52,7 @@ def insertion_curve(
         features: feature masks to raw masks.
         x: (b, ...) encoded rows.
         scores: (b, d) of their features; each row's ties come in an order of their own.
+        valid: (b, d) of bool, False where there is no feature: a row's own number of features is what comes; None: all are there.
         target: (b,) the class explained; None: the predicted one.
         imputer: fills what is not shown; None: with 0, a column's mean. A random one draws anew at each step.
         steps: at most; `sizes` says how many features are shown at each.
@@ -51,17 +62,18 @@ def insertion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(check.scores_of_rows(scores, x, features.count), generator)
-    shown = sizes(features.count, steps)
-    return _curve(model, features, x, place, shown, target=target, imputer=imputer, max_rows=max_rows)
+    place = positions(check.scores_of_rows(scores, x, features.count), generator, valid)
+    shown = _sizes_of_rows(features.count, steps, valid)
+    return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)
 
 
 def deletion_curve(
     model: Callable[[Tensor], Tensor],
-    features: Any,
+    features: Features,
     x: Tensor,
     scores: Tensor,
     *,
+    valid: Tensor | None = None,
     target: Tensor | None = None,
     imputer: nn.Module | None = None,
     steps: int = STEPS,
@@ -75,29 +87,32 @@ def deletion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(-check.scores_of_rows(scores, x, features.count), generator)  # the lowest score stays longest
-    shown = features.count - sizes(features.count, steps)
-    return _curve(model, features, x, place, shown, target=target, imputer=imputer, max_rows=max_rows)
+    place = positions(-check.scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
+    there = torch.tensor(features.count) if valid is None else valid.sum(1).cpu()
+    shown = there - _sizes_of_rows(features.count, steps, valid)
+    return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)
 
 
 def _curve(
     model: Callable[[Tensor], Tensor],
-    features: Any,
+    features: Features,
     x: Tensor,
     place: Tensor,
     shown: Tensor,
     *,
+    valid: Tensor | None,
     target: Tensor | None,
     imputer: nn.Module | None,
     max_rows: int,
 ) -> Tensor:
-    """What a model says (steps, b) as it is shown so many (steps,) of the first features by their places (b, d)."""
+    """What a model says (steps, b) as it is shown so many (steps, b or 1) of the first features by their places (b, d)."""
     fill = Constant(0.0).to(x.device) if imputer is None else imputer
     target, _ = explained(model, x, target, max_rows=max_rows)
     heights = []
     for group in together(len(shown), len(x), max_rows):
-        mask = place < shown[group.start : group.stop, None, None].to(x.device)  # (steps, b, d)
-        rows, raw = copied(x, len(group)), features.expand(mask.flatten(0, 1))
+        mask = place < shown[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
+        there = None if valid is None else copied(valid, len(group))
+        rows, raw = copied(x, len(group)), raw_mask(features, mask.flatten(0, 1), there)
         with torch.no_grad():
             filled = in_parts(fill, rows, raw, max_rows=max_rows)
         heights.append(said_of(model, filled, target, max_rows=max_rows))
@@ -113,7 +128,7 @@ def area(curve: Tensor, count: int) -> Tensor:
 @metric(
     label="Insertion",
     higher_is_better=True,
-    reads="mean probability of the explained class as features are shown, the most important first; high finds them soon",
+    description="mean probability of the explained class as features are shown, the most important first; high finds them soon",
 )
 def insertion(curve: Tensor, count: int) -> Tensor:
     """The area (b,) under an insertion curve (steps + 1, b) of `count` features."""
@@ -123,7 +138,7 @@ def insertion(curve: Tensor, count: int) -> Tensor:
 @metric(
     label="Deletion",
     higher_is_better=False,
-    reads="mean probability of the explained class as features are hidden, the most important first; low finds them soon",
+    description="mean probability of the explained class as features are hidden, the most important first; low finds them soon",
 )
 def deletion(curve: Tensor, count: int) -> Tensor:
     """The area (b,) under a deletion curve (steps + 1, b) of `count` features."""

@@ -10,7 +10,7 @@ from .metric import metric
 @metric(
     label="Encoding",
     higher_is_better=False,
-    reads="nats that the choice of the mask tells about y beyond the values it shows; 0 is honest",
+    description="nats that the choice of the mask tells about y beyond the values it shows; 0 is honest",
 )
 def encoding(told: Tensor, untold: Tensor) -> Tensor:
     """How much better (b,) a reader who knows the mask was chosen for this row predicts y than one who does not, from log-likelihoods."""

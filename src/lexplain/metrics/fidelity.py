@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial
+from ..core.contracts import Features
+from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
 from .model_calls import MAX_ROWS, ask, in_parts
@@ -19,9 +20,18 @@ from .predictive import agreement
 Model = Callable[[Tensor], Tensor]
 
 
-@metric(label="FS-M", higher_is_better=True, reads="share of rows on which the model says the same from the kept features", percent=True)
+@metric(
+    label="FS-M", higher_is_better=True, description="share of rows on which the model says the same from the kept features", percent=True
+)
 def post_hoc_accuracy(
-    model: Model, features: Any, x: Tensor, mask: Tensor, *, imputer: nn.Module | None = None, max_rows: int = MAX_ROWS
+    model: Model,
+    features: Features,
+    x: Tensor,
+    mask: Tensor,
+    *,
+    valid: Tensor | None = None,
+    imputer: nn.Module | None = None,
+    max_rows: int = MAX_ROWS,
 ) -> Tensor:
     """1 where the model names the same class from what a mask (b, d) shows as from the whole row.
 
@@ -30,17 +40,27 @@ def post_hoc_accuracy(
         features: feature masks to raw masks.
         x: (b, ...) encoded rows.
         mask: (b, d) of their features.
+        valid: (b, d) of bool, False where there is no feature; None: all are there.
         imputer: fills what is hidden; None: with 0, as published.
         max_rows: most model rows in flight.
 
     Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M).
     """
-    return _agree(model, model, features, x, check.hard_mask(mask), imputer, max_rows)
+    return _agree(model, model, features, x, check.hard_mask(mask), valid, imputer, max_rows)
 
 
-@metric(label="FU-M", higher_is_better=False, reads="share of rows on which the model says the same from the other features", percent=True)
+@metric(
+    label="FU-M", higher_is_better=False, description="share of rows on which the model says the same from the other features", percent=True
+)
 def complement_accuracy(
-    model: Model, features: Any, x: Tensor, mask: Tensor, *, imputer: nn.Module | None = None, max_rows: int = MAX_ROWS
+    model: Model,
+    features: Features,
+    x: Tensor,
+    mask: Tensor,
+    *,
+    valid: Tensor | None = None,
+    imputer: nn.Module | None = None,
+    max_rows: int = MAX_ROWS,
 ) -> Tensor:
     """1 where the model names the same class from what a mask (b, d) hides as from the whole row.
 
@@ -48,11 +68,11 @@ def complement_accuracy(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FU-M).
     """
-    return _agree(model, model, features, x, ~check.hard_mask(mask), imputer, max_rows)
+    return _agree(model, model, features, x, ~check.hard_mask(mask), valid, imputer, max_rows)
 
 
 def approximator(
-    features: Any,
+    features: Features,
     retrain: Callable[[Trial], Model],
     train: Trial,
     mask: Tensor,
@@ -74,17 +94,20 @@ def approximator(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
-    return retrain(replace(train, x=_filled(features, train.x, check.hard_mask(mask), imputer, max_rows)))
+    return retrain(replace(train, x=_filled(features, train.x, check.hard_mask(mask), train.valid, imputer, max_rows)))
 
 
-@metric(label="FS-A", higher_is_better=True, reads="share of rows on which a model retrained on kept features says the same", percent=True)
+@metric(
+    label="FS-A", higher_is_better=True, description="share of rows on which a model retrained on kept features says the same", percent=True
+)
 def approximator_accuracy(
     model: Model,
     approximator: Model,
-    features: Any,
+    features: Features,
     x: Tensor,
     mask: Tensor,
     *,
+    valid: Tensor | None = None,
     imputer: nn.Module | None = None,
     max_rows: int = MAX_ROWS,
 ) -> Tensor:
@@ -94,22 +117,23 @@ def approximator_accuracy(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A).
     """
-    return _agree(model, approximator, features, x, check.hard_mask(mask), imputer, max_rows)
+    return _agree(model, approximator, features, x, check.hard_mask(mask), valid, imputer, max_rows)
 
 
 @metric(
     label="FU-A",
     higher_is_better=False,
-    reads="share of rows on which a model retrained on the others says the same",
+    description="share of rows on which a model retrained on the others says the same",
     percent=True,
 )
 def complement_approximator_accuracy(
     model: Model,
     approximator: Model,
-    features: Any,
+    features: Features,
     x: Tensor,
     mask: Tensor,
     *,
+    valid: Tensor | None = None,
     imputer: nn.Module | None = None,
     max_rows: int = MAX_ROWS,
 ) -> Tensor:
@@ -119,27 +143,47 @@ def complement_approximator_accuracy(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FU-A).
     """
-    return _agree(model, approximator, features, x, ~check.hard_mask(mask), imputer, max_rows)
+    return _agree(model, approximator, features, x, ~check.hard_mask(mask), valid, imputer, max_rows)
 
 
 @torch.no_grad()
-def _agree(model: Model, reader: Model, features: Any, x: Tensor, mask: Tensor, imputer: nn.Module | None, max_rows: int) -> Tensor:
+def _agree(
+    model: Model,
+    reader: Model,
+    features: Features,
+    x: Tensor,
+    mask: Tensor,
+    valid: Tensor | None,
+    imputer: nn.Module | None,
+    max_rows: int,
+) -> Tensor:
     """1 where a reader of what a mask shows names the class that the model does from the whole row."""
     check.counts(max_rows=max_rows)
     fill = _imputer(imputer, x)
 
-    def agree(rows: Tensor, shown: Tensor) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
+    def agree(
+        rows: Tensor, shown: Tensor, there: Tensor | None = None
+    ) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
         whole = check.classes_to_agree_on(ask(model, rows, max_rows=max_rows))
-        return agreement(ask(reader, fill(rows, features.expand(shown)), max_rows=max_rows), whole)
+        return agreement(ask(reader, fill(rows, raw_mask(features, shown, there)), max_rows=max_rows), whole)
 
-    return in_parts(agree, x, mask, max_rows=max_rows)
+    return in_parts(agree, *_given(x, mask, valid), max_rows=max_rows)
 
 
 @torch.no_grad()
-def _filled(features: Any, x: Tensor, mask: Tensor, imputer: nn.Module | None, max_rows: int) -> Tensor:
+def _filled(features: Features, x: Tensor, mask: Tensor, valid: Tensor | None, imputer: nn.Module | None, max_rows: int) -> Tensor:
     check.counts(max_rows=max_rows)
     fill = _imputer(imputer, x)
-    return in_parts(lambda rows, part: fill(rows, features.expand(part)), x, mask, max_rows=max_rows)
+
+    def filled(rows: Tensor, shown: Tensor, there: Tensor | None = None) -> Tensor:
+        said: Tensor = fill(rows, raw_mask(features, shown, there))
+        return said
+
+    return in_parts(filled, *_given(x, mask, valid), max_rows=max_rows)
+
+
+def _given(x: Tensor, mask: Tensor, valid: Tensor | None) -> tuple[Tensor, ...]:
+    return (x, mask) if valid is None else (x, mask, valid)
 
 
 def _imputer(given: nn.Module | None, x: Tensor) -> nn.Module:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Generator, Tensor, nn
 
 from .. import check
+from ..core.contracts import Features
+from ..features import raw_mask
 from .metric import metric
 from .model_calls import MAX_ROWS, explained, said_of, together
 
@@ -16,7 +17,9 @@ Perturbation = Callable[[Tensor, Generator | None], tuple[Tensor, Tensor]]
 """Rows (b, ...) to perturbed rows (b, ...), and by how much (b, d) each feature was perturbed."""
 
 
-def noisy_baseline(features: Any, *, baseline: float = 0.0, scale: float = 0.2, bounds: tuple[float, float] | None = None) -> Perturbation:
+def noisy_baseline(
+    features: Features, *, baseline: float = 0.0, scale: float = 0.2, bounds: tuple[float, float] | None = None
+) -> Perturbation:
     """Move each row to a baseline with noise around it; features are perturbed by the difference. For scores that are slopes.
 
     Args:
@@ -37,15 +40,22 @@ def noisy_baseline(features: Any, *, baseline: float = 0.0, scale: float = 0.2, 
     return perturb
 
 
-def hidden_features(features: Any, imputer: nn.Module, *, rate: float = 0.5) -> Perturbation:
+def hidden_features(features: Features, imputer: nn.Module, *, rate: float = 0.5, valid: Tensor | None = None) -> Perturbation:
     """Hide each feature with the same probability; those hidden are perturbed by 1. For scores that are parts of the output.
+
+    Args:
+        features: feature masks to raw masks.
+        imputer: fills what is hidden.
+        rate: share of the features that are hidden.
+        valid: (b, d) of bool of the rows that will be perturbed: padding is never hidden; None: all are there.
 
     Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (difference to a subset of the baseline).
     """
 
     def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
         hidden = torch.rand(len(x), features.count, generator=generator, device=x.device) < rate
-        return imputer(x, features.expand(~hidden)), hidden.to(x.dtype)
+        hidden = hidden if valid is None else hidden & valid.to(x.device)
+        return imputer(x, raw_mask(features, ~hidden, None if valid is None else valid.to(x.device))), hidden.to(x.dtype)
 
     return perturb
 
@@ -53,7 +63,7 @@ def hidden_features(features: Any, imputer: nn.Module, *, rate: float = 0.5) -> 
 @metric(
     label="Infidelity",
     higher_is_better=False,
-    reads="mean squared error of the change in the output that the scores foretell; 0 foretells every change",
+    description="mean squared error of the change in the output that the scores foretell; 0 foretells every change",
 )
 def infidelity(
     model: Callable[[Tensor], Tensor],

@@ -16,7 +16,7 @@ class Metric:
     function: Callable[..., Tensor]
     label: str  # a table's heading
     higher_is_better: bool | None  # None: neither direction is better
-    reads: str  # one line on how to read it
+    description: str  # one line on how to read it
     percent: bool = False  # tables show it as a percentage
 
     def __post_init__(self) -> None:
@@ -31,17 +31,19 @@ class Metric:
         return str(vars(self)["__qualname__"])  # a metric is pickled by its name, as a function is
 
 
-def metric(*, label: str, higher_is_better: bool | None, reads: str, percent: bool = False) -> Callable[[Callable[..., Tensor]], Metric]:
+def metric(
+    *, label: str, higher_is_better: bool | None, description: str, percent: bool = False
+) -> Callable[[Callable[..., Tensor]], Metric]:
     """Make a metric of the function below.
 
     Args:
         label: A table's heading.
         higher_is_better: None where neither direction is better, as for the number of features kept.
-        reads: One line on how to read the number.
+        description: One line on how to read the number.
         percent: Whether tables show it as a percentage; the function returns a share either way.
 
     Example:
-        >>> @metric(label="Kept", higher_is_better=None, reads="number of features shown")
+        >>> @metric(label="Kept", higher_is_better=None, description="number of features shown")
         ... def kept(mask):
         ...     return mask.sum(-1)
         >>> kept.label
@@ -49,6 +51,6 @@ def metric(*, label: str, higher_is_better: bool | None, reads: str, percent: bo
     """
 
     def wrap(function: Callable[..., Tensor]) -> Metric:
-        return Metric(function, label, higher_is_better, reads, percent)
+        return Metric(function, label, higher_is_better, description, percent)
 
     return wrap

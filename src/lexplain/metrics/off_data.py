@@ -16,7 +16,7 @@ from .statistics import pooled_auroc
 @metric(
     label="Off the data",
     higher_is_better=False,
-    reads="chance that a classifier finds a filled row less real than a real one; 0.5 cannot tell them apart, 1 always can",
+    description="chance that a classifier finds a filled row less real than a real one; 0.5 cannot tell them apart, 1 always can",
 )
 def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, seed: int = 0) -> Tensor:
     """AUROC of a forest that tells filled rows from real ones, of rows it did not learn from; the plain mean of the values is the AUROC.

@@ -12,14 +12,16 @@ from .metric import metric
 from .statistics import pooled_auroc
 
 
-@metric(label="ACC", higher_is_better=True, reads="share of rows whose likeliest class is the label", percent=True)
+@metric(label="ACC", higher_is_better=True, description="share of rows whose likeliest class is the label", percent=True)
 def accuracy(probabilities: Tensor, labels: Tensor) -> Tensor:
     """1 where the likeliest class is the label."""
     probabilities, labels = check.probabilities_and_labels(probabilities, labels)
     return (probabilities.argmax(-1) == labels).double()
 
 
-@metric(label="AUROC", higher_is_better=True, reads="chance that a true class gets more probability than a false one; 0.5 is guessing")
+@metric(
+    label="AUROC", higher_is_better=True, description="chance that a true class gets more probability than a false one; 0.5 is guessing"
+)
 def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
     """AUROC of P(y = 1), or micro-averaged over more than two classes; the plain mean over rows is the AUROC itself.
 
@@ -35,7 +37,7 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
     return pooled_auroc(probabilities, truth)
 
 
-@metric(label="AUPRC", higher_is_better=True, reads="average precision over all thresholds; the positives' share is guessing")
+@metric(label="AUPRC", higher_is_better=True, description="average precision over all thresholds; the positives' share is guessing")
 def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Average precision of P(y = 1), or micro-averaged over more than two classes; the plain mean over rows is the average precision.
 
@@ -72,7 +74,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
 @metric(
     label="Log-likelihood",
     higher_is_better=True,
-    reads="log probability of the label; 0 is certainty, minus log of the class count guessing",
+    description="log probability of the label; 0 is certainty, minus log of the class count guessing",
 )
 def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Log probability of the label, from no less than the dtype's rounding error, so that one sure mistake stays finite."""
@@ -81,7 +83,7 @@ def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     return chosen.clamp(min=torch.finfo(probabilities.dtype).eps).double().log()
 
 
-@metric(label="Agreement", higher_is_better=True, reads="share of rows on which two models name the same class", percent=True)
+@metric(label="Agreement", higher_is_better=True, description="share of rows on which two models name the same class", percent=True)
 def agreement(probabilities: Tensor, other_probabilities: Tensor) -> Tensor:
     """1 where both name the same class: a model on the kept features against the same model on all of them.
 

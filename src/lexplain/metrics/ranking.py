@@ -8,22 +8,33 @@ from torch import Generator, Tensor
 from .statistics import placement
 
 
-def positions(scores: Tensor, generator: Generator | None = None) -> Tensor:
-    """The place (..., d) of each feature by descending score, 0 being the first; tied features change places at random.
+def without_padding(scores: Tensor, valid: Tensor | None) -> Tensor:
+    """Scores (..., d) in which padding lies below everything else."""
+    return scores if valid is None else scores.masked_fill(~valid, -torch.inf)
+
+
+def positions(scores: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
+    """The place (..., d) of each feature by descending score, 0 being the first; tied features change places at random, padding is last.
 
     So that being first in the table is worth nothing where scores are zeros and ones.
     """
+    scores = without_padding(scores, valid)
     shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
     order = shuffle.gather(-1, scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True))  # the features, best first
     return order.argsort(-1)  # a permutation's inverse
 
 
-def centred_ranks(scores: Tensor) -> Tensor:
-    """Ranks (..., d) of mean 0 and length 1, tied scores sharing theirs; NaN where all scores are equal.
+def centred_ranks(scores: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Ranks (..., d) of mean 0 and length 1, tied scores sharing theirs and padding having none; NaN where all scores are equal.
 
     The inner product of two is Spearman's rank correlation.
     """
-    ranks = placement(scores, scores)
-    centred = ranks - ranks.mean(-1, keepdim=True)
+    if valid is None:
+        ranks = placement(scores, scores)
+        centred = ranks - ranks.mean(-1, keepdim=True)
+    else:
+        lowest = without_padding(scores, valid)  # padding shifts all other ranks of a row alike
+        ranks = torch.where(valid, placement(lowest, lowest), 0.0)
+        centred = torch.where(valid, ranks - ranks.sum(-1, keepdim=True) / valid.sum(-1, keepdim=True), 0.0)
     length: Tensor = torch.linalg.vector_norm(centred, dim=-1, keepdim=True)
     return centred / length

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import torch
 from torch import Generator, Tensor
 
 from .. import check
 from ..core import Trial, target_values
+from ..core.contracts import Features
+from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
 from .model_calls import MAX_ROWS, ask
@@ -20,25 +21,25 @@ FRACTIONS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 Retrain = Callable[[Trial], Callable[[Tensor], Tensor]]  # rows to a model that has learned from them alone
 
 
-def without_first(place: Tensor, count: int) -> Tensor:
+def without_first(place: Tensor, count: Tensor | int) -> Tensor:
     """Masks that hide the first features by their places: remove and retrain (ROAR)."""
-    return place >= count
+    return place >= torch.as_tensor(count, device=place.device)
 
 
-def only_first(place: Tensor, count: int) -> Tensor:
+def only_first(place: Tensor, count: Tensor | int) -> Tensor:
     """Masks that show the first features by their places alone: keep and retrain (KAR)."""
-    return place < count
+    return place < torch.as_tensor(count, device=place.device)
 
 
 def retraining_curve(
-    features: Any,
+    features: Features,
     retrain: Retrain,
     train: Trial,
     train_scores: Tensor,
     test: Trial,
     test_scores: Tensor,
     *,
-    shown: Callable[[Tensor, int], Tensor] = without_first,
+    shown: Callable[[Tensor, Tensor], Tensor] = without_first,
     fractions: Sequence[float] = FRACTIONS,
     max_rows: int = MAX_ROWS,
     generator: Generator | None = None,
@@ -65,15 +66,23 @@ def retraining_curve(
     """
     check.shares(fractions)
     rows = ((train, train_scores), (test, test_scores))
-    places = [positions(check.scores_of_rows(scores, part.x, features.count), generator) for part, scores in rows]
+    places = [positions(check.scores_of_rows(scores, part.x, features.count), generator, part.valid) for part, scores in rows]
     fill = Constant(train.x.mean(0)).to(train.x.device)
     heights = []
     for fraction in fractions:
-        count = int(fraction * features.count + 0.5)
-        learn, judged = (fill(part.x, features.expand(shown(place, count))) for (part, _), place in zip(rows, places, strict=True))
+        learn, judged = (
+            fill(part.x, raw_mask(features, shown(place, _count(fraction, features.count, part.valid)), part.valid))
+            for (part, _), place in zip(rows, places, strict=True)
+        )
         said = ask(retrain(replace(train, x=learn)), judged, max_rows=max_rows)
         heights.append(_right(said, target_values(test.target)))
     return torch.stack(heights)
+
+
+def _count(fraction: float, count: int, valid: Tensor | None) -> Tensor:
+    """How many features (b or 1, 1) a fraction of each row's own is."""
+    there = torch.tensor([[count]]) if valid is None else valid.sum(1, keepdim=True).cpu()
+    return (fraction * there.double() + 0.5).long()
 
 
 def _right(said: Tensor, wanted: Tensor) -> Tensor:
@@ -86,7 +95,7 @@ def _right(said: Tensor, wanted: Tensor) -> Tensor:
 @metric(
     label="ROAR",
     higher_is_better=True,
-    reads="accuracy that removing the highest scores costs beyond removing as many at random; 0 is no better than random",
+    description="accuracy that removing the highest scores costs beyond removing as many at random; 0 is no better than random",
 )
 def roar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTIONS) -> Tensor:
     """The mean height (b,) by which a random ranking's curve (fractions, b) lies above that of scores, both `without_first`."""
@@ -96,7 +105,7 @@ def roar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACT
 @metric(
     label="KAR",
     higher_is_better=True,
-    reads="accuracy that keeping the highest scores saves beyond keeping as many at random; 0 is no better than random",
+    description="accuracy that keeping the highest scores saves beyond keeping as many at random; 0 is no better than random",
 )
 def kar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTIONS) -> Tensor:
     """The mean height (b,) by which the curve (fractions, b) of scores lies above a random ranking's, both with `only_first`."""

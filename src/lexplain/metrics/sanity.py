@@ -13,7 +13,7 @@ from .ranking import centred_ranks
 @metric(
     label="Mask cosine",
     higher_is_better=False,
-    reads="overlap with the mask of a randomised model; the share of features kept is chance, 1 says that the model does not matter",
+    description="overlap with the mask of a randomised model; the share of features kept is chance, 1 says that the model does not matter",
 )
 def mask_cosine(mask: Tensor, other: Tensor) -> Tensor:
     """Cosine of two masks (b, d) of the same rows: |S and S'| / k where both keep k. Two empty masks are alike, 1.
@@ -30,15 +30,15 @@ def mask_cosine(mask: Tensor, other: Tensor) -> Tensor:
 @metric(
     label="Rank correlation",
     higher_is_better=False,
-    reads="Spearman's, with the scores of a randomised model; 0 is chance, 1 says that the model does not matter",
+    description="Spearman's, with the scores of a randomised model; 0 is chance, 1 says that the model does not matter",
 )
-def rank_correlation(scores: Tensor, other: Tensor) -> Tensor:
+def rank_correlation(scores: Tensor, other: Tensor, valid: Tensor | None = None) -> Tensor:
     """Spearman's rank correlation of two rows' scores (b, d); NaN where all features of a row score the same.
 
     Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 3.
     """
     check.paired(scores, other)
-    return (centred_ranks(scores) * centred_ranks(other)).sum(-1).clamp(-1, 1)
+    return (centred_ranks(scores, valid) * centred_ranks(other, valid)).sum(-1).clamp(-1, 1)
 
 
 def permuted(labels: Tensor, *, generator: Generator | None = None) -> Tensor:

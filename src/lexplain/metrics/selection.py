@@ -11,7 +11,7 @@ from lexplain import check
 from .metric import metric
 
 
-@metric(label="Selection rate", higher_is_better=None, reads="share of the features that are kept", percent=True)
+@metric(label="Selection rate", higher_is_better=None, description="share of the features that are kept", percent=True)
 def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
     """Share of the features that are kept, of the valid ones where padding is marked; NaN for a row that is all padding."""
     mask = check.hard_mask(mask)
@@ -21,13 +21,13 @@ def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
     return (mask & valid).sum(-1).double() / valid.sum(-1)
 
 
-@metric(label="Kept", higher_is_better=None, reads="number of features that are kept")
+@metric(label="Kept", higher_is_better=None, description="number of features that are kept")
 def kept(mask: Tensor) -> Tensor:
     """Number of features that are kept."""
     return check.hard_mask(mask).sum(-1).double()
 
 
-@metric(label="Empty", higher_is_better=False, reads="share of rows for which nothing is kept", percent=True)
+@metric(label="Empty", higher_is_better=False, description="share of rows for which nothing is kept", percent=True)
 def empty(mask: Tensor) -> Tensor:
     """1 where nothing is kept."""
     return (~check.hard_mask(mask).any(-1)).double()
@@ -36,7 +36,7 @@ def empty(mask: Tensor) -> Tensor:
 @metric(
     label="Mask-only ACC",
     higher_is_better=False,
-    reads="accuracy from the mask's shape alone; well above the commonest class's share, the mask may encode the answer",
+    description="accuracy from the mask's shape alone; well above the commonest class's share, the mask may encode the answer",
     percent=True,
 )
 def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, labels: Tensor) -> Tensor:

@@ -15,7 +15,7 @@ from .model_calls import MAX_ROWS, copied, in_parts, together
 @metric(
     label="Sensitivity",
     higher_is_better=False,
-    reads="greatest change of the scores near a row, relative to the scores; 0 does not move at all",
+    description="greatest change of the scores near a row, relative to the scores; 0 does not move at all",
 )
 def sensitivity(
     explain: Callable[..., Tensor],
@@ -55,7 +55,7 @@ def sensitivity(
 @metric(
     label="Local Lipschitz",
     higher_is_better=False,
-    reads="greatest change of the scores near a row for each unit that the row moves; 0 does not move at all",
+    description="greatest change of the scores near a row for each unit that the row moves; 0 does not move at all",
 )
 def local_lipschitz(
     explain: Callable[..., Tensor],

@@ -13,7 +13,7 @@ from .ranking import centred_ranks
 @metric(
     label="Mask stability",
     higher_is_better=True,
-    reads="share of the features kept by either of two seeds that both keep; 1 is the same selection every time",
+    description="share of the features kept by either of two seeds that both keep; 1 is the same selection every time",
 )
 def mask_stability(masks: Tensor) -> Tensor:
     """Mean Jaccard index over all pairs of masks (seeds, b, d) of the same rows; two empty masks are alike, 1."""
@@ -27,11 +27,11 @@ def mask_stability(masks: Tensor) -> Tensor:
 @metric(
     label="Rank stability",
     higher_is_better=True,
-    reads="rank correlation of two seeds' scores; 1 is the same order every time, 0 is chance",
+    description="rank correlation of two seeds' scores; 1 is the same order every time, 0 is chance",
 )
-def rank_stability(scores: Tensor) -> Tensor:
+def rank_stability(scores: Tensor, valid: Tensor | None = None) -> Tensor:
     """Mean Spearman rank correlation over all pairs of scores (seeds, b, d) of the same rows; NaN where a seed scores all the same."""
-    ranks = centred_ranks(check.several_seeds(scores))
+    ranks = centred_ranks(check.several_seeds(scores), valid)
     return _mean_of_pairs(torch.einsum("sbd,tbd->bst", ranks, ranks)).clamp(-1, 1)
 
 

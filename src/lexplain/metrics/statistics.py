@@ -126,7 +126,7 @@ def placement(values: Tensor, among: Tensor) -> Tensor:
     return (below + not_above).double() / (2 * among.shape[-1])
 
 
-def pooled_auroc(scores: Tensor, positive: Tensor) -> Tensor:
+def pooled_auroc(scores: Tensor, positive: Tensor, valid: Tensor | None = None) -> Tensor:
     """AUROC over all cells, handed out to rows: the plain mean of the (..., b) values is the AUROC itself.
 
     A row's value is the AUROC plus b times its influence on it: how far its positive cells' placements among the negatives, and
@@ -136,16 +136,19 @@ def pooled_auroc(scores: Tensor, positive: Tensor) -> Tensor:
     Args:
         scores: (..., b, cells), higher meaning positive.
         positive: (b, cells) of bool.
+        valid: (b, cells) of bool: cells that count; None: all.
 
     Reference: Obuchowski, Nonparametric analysis of clustered ROC curve data, 1997; for one cell a row, DeLong et al., 1988.
     """
-    above, below = scores[..., positive], scores[..., ~positive]  # (..., P) and (..., N)
+    positive, negative = (positive, ~positive) if valid is None else (positive & valid, ~positive & valid)
+    above, below = scores[..., positive], scores[..., negative]  # (..., P) and (..., N)
     if above.shape[-1] == 0 or below.shape[-1] == 0:
         return scores.new_full(scores.shape[:-1], float("nan"), dtype=torch.float64)
-    placed = torch.empty(scores.shape, dtype=torch.float64, device=scores.device)
+    placed = torch.zeros(scores.shape, dtype=torch.float64, device=scores.device)
     placed[..., positive] = placement(above, below)
-    placed[..., ~positive] = 1 - placement(below, above)
+    placed[..., negative] = 1 - placement(below, above)
     area = placed[..., positive].mean(-1)  # (...)
     size = torch.where(positive, above.shape[-1], below.shape[-1])
-    influence = ((placed - area[..., None, None]) / size).sum(-1)  # (..., b), sums to 0
+    apart = (placed - area[..., None, None]) / size
+    influence = (apart if valid is None else torch.where(valid, apart, 0.0)).sum(-1)  # (..., b), sums to 0
     return area[..., None] + len(positive) * influence

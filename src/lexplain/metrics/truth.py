@@ -12,10 +12,11 @@ from torch import Generator, Tensor
 from lexplain import check
 
 from .metric import metric
+from .ranking import without_padding
 from .statistics import pooled_auroc
 
 
-@metric(label="TPR", higher_is_better=True, reads="share of the true features that are kept; 1 finds them all", percent=True)
+@metric(label="TPR", higher_is_better=True, description="share of the true features that are kept; 1 finds them all", percent=True)
 def tpr(mask: Tensor, truth: Tensor) -> Tensor:
     """Share of the true features that the mask keeps; NaN for a row without any.
 
@@ -25,17 +26,20 @@ def tpr(mask: Tensor, truth: Tensor) -> Tensor:
     return (mask & truth).sum(-1).double() / truth.sum(-1)
 
 
-@metric(label="FPR", higher_is_better=False, reads="share of the irrelevant features that are kept; 0 keeps none", percent=True)
-def fpr(mask: Tensor, truth: Tensor) -> Tensor:
-    """Share of the irrelevant features that the mask keeps; NaN for a row where every feature is true.
+@metric(label="FPR", higher_is_better=False, description="share of the irrelevant features that are kept; 0 keeps none", percent=True)
+def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Share of the irrelevant features that the mask keeps, padding left out; NaN for a row where every feature is true.
 
     Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
     """
     mask, truth = check.mask_against_truth(mask, truth)
-    return (mask & ~truth).sum(-1).double() / (~truth).sum(-1)
+    irrelevant = ~truth if valid is None else ~truth & valid
+    return (mask & irrelevant).sum(-1).double() / irrelevant.sum(-1)
 
 
-@metric(label="FDR", higher_is_better=False, reads="share of the kept features that are irrelevant; 0 is a clean selection", percent=True)
+@metric(
+    label="FDR", higher_is_better=False, description="share of the kept features that are irrelevant; 0 is a clean selection", percent=True
+)
 def fdr(mask: Tensor, truth: Tensor) -> Tensor:
     """Share of the kept features that are irrelevant; 0 for an empty mask, which `empty` counts.
 
@@ -46,7 +50,10 @@ def fdr(mask: Tensor, truth: Tensor) -> Tensor:
 
 
 @metric(
-    label="CFSR", higher_is_better=True, reads="how often the feature that decides which others matter is kept; 1 is always", percent=True
+    label="CFSR",
+    higher_is_better=True,
+    description="how often the feature that decides which others matter is kept; 1 is always",
+    percent=True,
 )
 def cfsr(mask: Tensor, column: int) -> Tensor:
     """1 where the control-flow feature is kept. Columns count from 0: feature 11 of S1-S3 is column 10.
@@ -56,26 +63,31 @@ def cfsr(mask: Tensor, column: int) -> Tensor:
     return check.hard_mask(mask)[..., column].double()
 
 
-@metric(label="AUROC of scores", higher_is_better=True, reads="chance that a true feature outscores an irrelevant one; 0.5 is guessing")
-def auroc_against_truth(scores: Tensor, truth: Tensor) -> Tensor:
-    """AUROC of the scores against the truth, pooled over all cells; the plain mean over rows is the AUROC itself.
+@metric(
+    label="AUROC of scores", higher_is_better=True, description="chance that a true feature outscores an irrelevant one; 0.5 is guessing"
+)
+def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
+    """AUROC of the scores against the truth, pooled over all cells but padding; the plain mean over rows is the AUROC itself.
 
     A single row's value is its part in that mean and may lie outside [0, 1]. NaN where the truth holds no feature, or all.
     """
-    return pooled_auroc(*check.scores_against_truth(scores, truth))
+    return pooled_auroc(*check.scores_against_truth(scores, truth), valid)
 
 
 @metric(
-    label="Median rank", higher_is_better=False, reads="median rank of the true features by score; (k + 1) / 2 is perfect for k of them"
+    label="Median rank",
+    higher_is_better=False,
+    description="median rank of the true features by score; (k + 1) / 2 is perfect for k of them",
 )
-def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = None) -> Tensor:
+def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
     """Median rank (1 = best) of a row's true features by descending score; NaN for a row without any.
 
-    Tied features are ranked at random, each row by itself, so that a constant score is worth no more than guessing.
+    Tied features are ranked at random, each row by itself, so that a constant score is worth no more than guessing; padding comes last.
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.1.
     """
     scores, truth = check.scores_against_truth(scores, truth)
+    scores = without_padding(scores, valid)
     shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
     order = scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True)
     ranked = truth.expand(scores.shape).gather(-1, shuffle).gather(-1, order)  # the truth, best feature first

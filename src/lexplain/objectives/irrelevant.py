@@ -27,8 +27,9 @@ class Irrelevant:
 
     def __call__(self, trial: Trial) -> Tensor:
         """Cost (b,)."""
-        mean: Tensor = trial.p.mean
+        assert trial.p is not None
+        mean = trial.p.mean
         if trial.irrelevant is None:
             return torch.zeros_like(mean[:, 0])
-        marks = trial.irrelevant.to(mean.dtype)
+        marks = (trial.irrelevant if trial.valid is None else trial.irrelevant & trial.valid).to(mean.dtype)
         return self.price * (marks * mean).sum(-1) / marks.sum(-1).clamp_min(1)

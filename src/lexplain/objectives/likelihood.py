@@ -34,6 +34,11 @@ class Likelihood:
     masks_inside: bool = True
     imputations_inside: bool = True
 
+    @property
+    def copies(self) -> int:
+        """Predictions that one cost of a row joins."""
+        return self.masks * self.imputations
+
     def __call__(self, trial: Trial) -> Tensor:
         """Cost (M, b) of a trial whose predictions have batch (M, L, K, b)."""
         assert trial.predicted is not None

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor
 
 from ..core import Trial
+from ..core.contracts import MaskDistribution
+
+
+class OfSize(MaskDistribution, Protocol):
+    """A distribution over masks of a fixed number of features."""
+
+    k: int
 
 
 @dataclass(frozen=True)
@@ -23,9 +31,10 @@ class ToUniform:
 
     def __call__(self, trial: Trial) -> Tensor:
         """Cost (b,): price x k x KL(draw || uniform)."""
-        share = trial.p.logits.log_softmax(-1)
+        p = cast("OfSize", trial.p)
+        share = p.logits.log_softmax(-1)
         count = torch.full_like(share[..., 0], share.shape[-1]) if trial.valid is None else trial.valid.sum(-1).clamp_min(1)
-        cost: Tensor = self.price * trial.p.k * ((share.exp() * share).sum(-1) + count.log())
+        cost: Tensor = self.price * p.k * ((share.exp() * share).sum(-1) + count.log())
         return cost
 
 

@@ -11,7 +11,8 @@ from ..core import Trial
 
 def rate_of(trial: Trial) -> Tensor:
     """The share (b,) of valid features that the selector expects to keep."""
-    mean: Tensor = trial.p.mean
+    assert trial.p is not None
+    mean = trial.p.mean
     return mean.mean(-1) if trial.valid is None else mean.sum(-1) / trial.valid.sum(-1).clamp_min(1)
 
 
@@ -33,6 +34,7 @@ class Sparsity:
     def __call__(self, trial: Trial) -> Tensor:
         """Cost (b,)."""
         ramp = min(1.0, trial.progress / self.warmup) if self.warmup else 1.0
+        assert trial.p is not None
         kept = trial.p.mean.sum(-1) if self.each else rate_of(trial)
         return self.price * ramp * kept
 

@@ -4,19 +4,21 @@
 `Target` is what they are to say: labels, soft targets, real values, or a model's output.
 """
 
-from .black_box import BlackBox as BlackBox
-from .black_box import Remembering as Remembering
+from .black_box import BlackBox as BlackBox, CachedModel as CachedModel
+from .by_kind import ensemble_for as ensemble_for, network_for as network_for
 from .cnn import cnn as cnn
 from .densenet import DenseNet as DenseNet
 from .ensemble import Ensemble as Ensemble
 from .explained import frozen_predictor as frozen_predictor
 from .frozen import Frozen as Frozen
 from .mlp import mlp as mlp
-from .network import network_for as network_for
-from .outputs import Outputs as Outputs
-from .target import NetworkFunction as NetworkFunction
-from .target import Target as Target
-from .target import as_function as as_function
-from .target import from_labels as from_labels
-from .target import from_model as from_model
+from .outputs import Classes as Classes, RealValue as RealValue, outputs_of as outputs_of
+from .problem import Problem as Problem, Targets as Targets, targets_of as targets_of
+from .target import (
+    NetworkFunction as NetworkFunction,
+    Target as Target,
+    as_function as as_function,
+    from_labels as from_labels,
+    from_model as from_model,
+)
 from .trained import Trained as Trained

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +12,9 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from .. import check
-from .outputs import Outputs
+from ..core.contracts import Outputs, RawRows
 
-REMEMBERED = 8  # answers kept, so that the same rows are asked for once
+MAX_CACHED = 8  # answers kept, so that the same rows are asked for once
 
 
 class BlackBox(nn.Module):
@@ -29,9 +28,9 @@ class BlackBox(nn.Module):
 
     differentiable = False
 
-    def __init__(self, function: Callable[[Any], Any], outputs: Outputs, *, decode: Callable[[Tensor], Any]) -> None:
+    def __init__(self, function: Callable[[RawRows], object], outputs: Outputs, *, decode: Callable[[Tensor], RawRows]) -> None:
         super().__init__()
-        self.ask, self.outputs, self.decode = Remembering(function), outputs, decode
+        self.ask, self.outputs, self.decode = CachedModel(function), outputs, decode
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
         """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
@@ -41,30 +40,33 @@ class BlackBox(nn.Module):
         return self.outputs.from_probabilities(values)
 
 
-class Remembering:
+class CachedModel:
     """A function of rows that counts what it is asked and remembers its last answers."""
 
-    def __init__(self, function: Callable[[Any], Any]) -> None:
+    def __init__(self, function: Callable[[RawRows], object]) -> None:
         self.function = function
         self.calls = self.rows = 0
         self._answers: dict[bytes, np.ndarray] = {}
 
-    def __call__(self, rows: Any) -> np.ndarray:
+    def __call__(self, rows: RawRows) -> np.ndarray:
         """The checked answer to these rows, as an array."""
         key = _fingerprint(rows)
         if key not in self._answers:
             self.calls, self.rows = self.calls + 1, self.rows + len(rows)
             answer = check.as_array(self.function(rows))
-            while len(self._answers) >= REMEMBERED:
+            while len(self._answers) >= MAX_CACHED:
                 del self._answers[next(iter(self._answers))]
             self._answers[key] = check.model_output(answer, len(rows))
         return self._answers[key]
 
 
-def _fingerprint(rows: Any) -> bytes:
+def _fingerprint(rows: RawRows) -> bytes:
     """A key that equal rows share."""
     if isinstance(rows, pd.DataFrame):
         content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
         return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
-    values = np.ascontiguousarray(check.as_array(rows))
+    try:
+        values = np.ascontiguousarray(check.as_array(rows))
+    except ValueError:  # rows of different lengths, each of which is told by itself
+        return hashlib.blake2b(b"".join(map(_fingerprint, rows)), digest_size=16).digest()
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from torch import Tensor, nn
 
 from .. import check
-from .black_box import BlackBox, Remembering
+from ..core.contracts import Features, RawRows
+from .black_box import BlackBox, CachedModel
 from .frozen import Frozen
 from .target import NetworkFunction, Target
 
 
-def frozen_predictor(ask: Remembering, target: Target, features: Any) -> nn.Module:
+def frozen_predictor(ask: CachedModel, target: Target, features: Features) -> nn.Module:
     """The explained model as a predictor that never trains."""
     function = ask.function
     if isinstance(function, NetworkFunction):
         network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
         if target.outputs.real:
             network = _Standardised(network, target.mean, target.scale)
-        return Frozen(network, target.outputs, to_raw=features.raw, probabilities=function.probabilities)
+        return Frozen(network, target.outputs, to_raw=features.to_network, probabilities=function.probabilities)
     return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
 
 
@@ -41,9 +41,9 @@ class _Standardised(nn.Module):
 class _StandardisedFunction:
     """A function whose values are in standardised units."""
 
-    def __init__(self, function: Callable[[Any], Any], target: Target) -> None:
+    def __init__(self, function: Callable[[RawRows], object], target: Target) -> None:
         self.function, self.mean, self.scale = function, target.mean, target.scale
 
-    def __call__(self, rows: Any) -> np.ndarray:
+    def __call__(self, rows: RawRows) -> np.ndarray:
         said: np.ndarray = (check.as_array(self.function(rows)) - self.mean) / self.scale
         return said

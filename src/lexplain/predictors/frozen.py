@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from .outputs import Outputs
+from ..core.contracts import Outputs
 
 
 class Frozen(nn.Module):

@@ -1,35 +1,72 @@
-"""What a prediction looks like."""
+"""What is predicted: classes, or one real value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 from torch.distributions import Categorical, Distribution, Normal
 
+from ..core import as_target
+from ..core.contracts import Outputs
+
 
 @dataclass(frozen=True)
-class Outputs:
-    """How many numbers a network returns, and the distribution they stand for.
+class Classes:
+    """One of several classes: a network returns one logit each, which stand for a Categorical."""
 
-    Classes are a Categorical; a real value is a Normal of scale 1 in the target's standardised units,
-    so that one nat is worth about as much in both.
-    """
+    count: int
+    real: ClassVar[bool] = False
 
-    count: int  # classes, or 1 for a real value
-    real: bool = False
+    def from_network(self, output: Tensor) -> Categorical:
+        """The distribution of logits (n, count)."""
+        return Categorical(logits=_full_precision(output), validate_args=False)
 
-    def from_network(self, output: Tensor) -> Distribution:
-        """The distribution of logits (n, count), or of values (n, 1)."""
-        output = output.to(torch.promote_types(output.dtype, torch.float32))  # a logarithm of half precision is coarse
-        if self.real:
-            mean = output.reshape(len(output))
-            return Normal(mean, torch.ones_like(mean), validate_args=False)
-        return Categorical(logits=output, validate_args=False)
-
-    def from_probabilities(self, values: Tensor) -> Distribution:
-        """The distribution of probabilities (n, count), or of values (n, 1)."""
-        if self.real:
-            return self.from_network(values)
+    def from_probabilities(self, values: Tensor) -> Categorical:
+        """The distribution of probabilities (n, count)."""
         return Categorical(logits=values.clamp_min(torch.finfo(values.dtype).tiny).log(), validate_args=False)
+
+    def target(self, values: Tensor) -> Distribution:
+        """The distribution of known probabilities (n, count)."""
+        return as_target(values, real=False)
+
+    def means(self, predicted: Distribution) -> Tensor:
+        """The probabilities (n, count) of a prediction."""
+        assert isinstance(predicted, Categorical)
+        return predicted.probs
+
+
+@dataclass(frozen=True)
+class RealValue:
+    """One real value: a Normal of scale 1 in the target's standardised units, so that a nat is worth about as much as for classes."""
+
+    count: ClassVar[int] = 1
+    real: ClassVar[bool] = True
+
+    def from_network(self, output: Tensor) -> Normal:
+        """The distribution of values (n, 1)."""
+        mean = _full_precision(output).reshape(len(output))
+        return Normal(mean, torch.ones_like(mean), validate_args=False)
+
+    def from_probabilities(self, values: Tensor) -> Normal:
+        """The distribution of values (n, 1)."""
+        return self.from_network(values)
+
+    def target(self, values: Tensor) -> Distribution:
+        """The distribution of known values (n,)."""
+        return as_target(values, real=True)
+
+    def means(self, predicted: Distribution) -> Tensor:
+        """The values (n, 1) of a prediction."""
+        return predicted.mean[:, None]
+
+
+def outputs_of(count: int, real: bool) -> Outputs:
+    """Classes, or a real value."""
+    return RealValue() if real else Classes(count)
+
+
+def _full_precision(output: Tensor) -> Tensor:
+    return output.to(torch.promote_types(output.dtype, torch.float32))  # a logarithm of half precision is coarse

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,8 +14,9 @@ from sklearn.utils.multiclass import type_of_target
 from torch import Tensor, nn
 
 from .. import check
-from .black_box import Remembering
-from .outputs import Outputs
+from ..core.contracts import Labels, Model, Outputs, RawRows
+from .black_box import CachedModel
+from .outputs import Classes, RealValue
 
 NUMBERS = 2**21  # that a network is given at a time
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
@@ -32,18 +32,25 @@ class Target:
     mean: float = 0.0  # of the real values
     scale: float = 1.0
 
+    def in_units_of(self, other: Target) -> Target:
+        """The same real values, standardised as others are; of classes nothing changes."""
+        if not self.outputs.real:
+            return self
+        values = (self.values * self.scale + self.mean - other.mean) / other.scale
+        return replace(self, values=values, mean=other.mean, scale=other.scale)
 
-def from_labels(y: Any) -> Target:
+
+def from_labels(y: Labels) -> Target:
     """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
     values = check.target_values(y)
     if values.ndim == 2:
         soft = torch.as_tensor(check.probabilities(values), dtype=torch.float32)
-        return Target(soft, Outputs(soft.shape[1]), np.arange(soft.shape[1]))
+        return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
     if type_of_target(values).startswith("continuous") or _whole_but_real(values):
         return _real(values.astype(np.float64))
     classes, index = np.unique(values, return_inverse=True)
     check.several_classes(classes)
-    return Target(torch.eye(len(classes))[torch.as_tensor(index)], Outputs(len(classes)), classes)
+    return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
 
 
 def _whole_but_real(values: np.ndarray) -> bool:
@@ -51,9 +58,9 @@ def _whole_but_real(values: np.ndarray) -> bool:
     return bool(np.issubdtype(values.dtype, np.floating) and len(np.unique(values)) > MOST_REAL_CLASSES)
 
 
-def from_model(model: Any, rows: Any, *, max_rows: int | None = None) -> tuple[Target, Remembering]:
+def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> tuple[Target, CachedModel]:
     """What a model says of full rows, asked about so many at a time at the most, and the function that was asked."""
-    ask = Remembering(as_function(model))
+    ask = CachedModel(as_function(model))
     most = max_rows or max(1, len(rows))
     take = rows.iloc if hasattr(rows, "iloc") else rows
     answer = ask(rows) if len(rows) <= most else np.concatenate([ask(take[at : at + most]) for at in range(0, len(rows), most)])
@@ -63,17 +70,17 @@ def from_model(model: Any, rows: Any, *, max_rows: int | None = None) -> tuple[T
     owner = getattr(model, "__self__", model)  # of a bound method such as clf.predict_proba
     classes = getattr(owner, "classes_", None)
     known = classes is not None and len(classes) == soft.shape[1]
-    return Target(soft, Outputs(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), ask
+    return Target(soft, Classes(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), ask
 
 
 def _real(values: np.ndarray) -> Target:
     mean, scale = float(values.mean()), float(values.std())
     check.several_values(scale)
     standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
-    return Target(standard, Outputs(1, real=True), None, mean, scale)
+    return Target(standard, RealValue(), None, mean, scale)
 
 
-def as_function(model: Any) -> Callable[[Any], Any]:
+def as_function(model: Model) -> Callable[[RawRows], object]:
     """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
     if isinstance(model, nn.Module):
         return NetworkFunction(model)
@@ -88,7 +95,7 @@ def as_function(model: Any) -> Callable[[Any], Any]:
     raise TypeError(f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function of rows is needed")
 
 
-def _ask_of_arrays(ask: Callable[[Any], Any], rows: Any) -> Any:
+def _ask_of_arrays(ask: Callable[[RawRows], object], rows: RawRows) -> object:
     """What a scikit-learn estimator says, which knows no tensors."""
     return ask(check.as_array(rows) if isinstance(rows, Tensor) else rows)
 
@@ -101,7 +108,7 @@ class NetworkFunction:
         self.probabilities = False  # whether the network returns probabilities itself, seen when it is asked
 
     @torch.no_grad()
-    def __call__(self, rows: Any) -> np.ndarray:
+    def __call__(self, rows: RawRows) -> np.ndarray:
         """Ask the network in evaluation mode, and leave its mode as it was."""
         first = next(self.network.parameters(), torch.zeros(()))
         was = self.network.training

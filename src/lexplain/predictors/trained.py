@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from .outputs import Outputs
+from ..core.contracts import Outputs
 
 
 class Trained(nn.Module):

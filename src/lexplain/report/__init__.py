@@ -1,30 +1,29 @@
 """Report. Figures of explanations and of comparisons, and one self-contained HTML page that holds them."""
 
 from .card_page import card_page as card_page
-from .explanation_page import explanation_page as explanation_page
-from .explanation_page import explanation_table as explanation_table
-from .figures import another_explanation as another_explanation
-from .figures import certainty as certainty
-from .figures import cost as cost
-from .figures import feature_rates as feature_rates
-from .figures import flow as flow
-from .figures import honesty as honesty
-from .figures import image_grid as image_grid
-from .figures import image_kept as image_kept
-from .figures import image_overlay as image_overlay
-from .figures import image_scores as image_scores
-from .figures import imputed as imputed
-from .figures import kept_tradeoff as kept_tradeoff
-from .figures import masks_side_by_side as masks_side_by_side
-from .figures import path as path
-from .figures import row_bars as row_bars
-from .figures import save as save
-from .figures import selection_map as selection_map
-from .figures import strip as strip
-from .figures import sweep as sweep
-from .figures import to_svg as to_svg
-from .figures import truth_tradeoff as truth_tradeoff
+from .explanation_figures import feature_rates as feature_rates, row_bars as row_bars, selection_map as selection_map
+from .explanation_page import explanation_page as explanation_page, explanation_table as explanation_table
+from .figures import (
+    another_explanation as another_explanation,
+    certainty as certainty,
+    cost as cost,
+    flow as flow,
+    honesty as honesty,
+    kept_tradeoff as kept_tradeoff,
+    path as path,
+    save as save,
+    strip as strip,
+    sweep as sweep,
+    to_svg as to_svg,
+    truth_tradeoff as truth_tradeoff,
+)
 from .fit_page import fit_page as fit_page
-from .page import Section as Section
-from .page import page as page
-from .page import write_page as write_page
+from .images import (
+    image_grid as image_grid,
+    image_kept as image_kept,
+    image_overlay as image_overlay,
+    image_scores as image_scores,
+    imputed as imputed,
+    masks_side_by_side as masks_side_by_side,
+)
+from .page import Section as Section, page as page, write_page as write_page

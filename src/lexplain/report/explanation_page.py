@@ -6,60 +6,49 @@ from collections.abc import Sequence
 
 from lexplain.core import Explanation
 
-from .figures.feature_rates import feature_rates
-from .figures.picture import has_pictures, of_patches
-from .figures.selection_map import selection_map
-from .image_html import image_rows_html, image_table
-from .image_html import note as image_note
-from .page import TEMPLATES, Section, page
-from .row_html import drawn, rows_html
-from .rows import read_row
+from .by_kind import pictures_of, row_pictures_of
+from .explanation_figures import feature_rates, selection_map
+from .padding import has_features
+from .page import Section, page
 from .wording import count
 
 PAGE_ROWS, PAGE_FEATURES = 20, 8
-TABLE_ROWS, TABLE_FEATURES = 10, 12
-ROW_BY_ROW = "Bars are scores, the highest first; kept features are blue, bold and ticked."
-IMAGE_BY_IMAGE = (
-    "Blue lies on what is kept. Alone, what is kept is as it was, and stripes stand where the image was hidden, so that black is black. "
-    "Of the scores, a darker blue is higher."
-)
+TABLE_ROWS = 10
 
 
 def explanation_page(explanation: Explanation, *, version: str = "", date: str = "") -> str:
     """A self-contained HTML page: what is kept, how often, and the first rows one by one."""
     title = f"Explanations by {explanation.method}" if explanation.method else "Explanations"
-    if explanation.mask.numel() == 0:
+    if not has_features(explanation):
         return page(title, summary(explanation), [], version=version, date=date)
     shown = range(min(PAGE_ROWS, len(explanation)))
     left_out = len(explanation) - len(shown)
-    note = f"Left out here: {count(left_out, 'more row')}. to_frame() and to_json() hold all of them." if left_out else ""
+    note = f"Left out here: {count(left_out, 'more row')}. to_frame() and to_json() have all of them." if left_out else ""
     rows = row_by_row(explanation, shown, title="Row by row", before="", after=note, most=PAGE_FEATURES)
-    sections = [rows, *pictures(explanation)] if has_pictures(explanation) else [*pictures(explanation), rows]
+    sections = [rows, *pictures(explanation)] if row_pictures_of(explanation).first else [*pictures(explanation), rows]
     return page(title, summary(explanation), sections, version=version, date=date)
 
 
 def row_by_row(explanation: Explanation, rows: Sequence[int], *, title: str, before: str, after: str, most: int) -> Section:
-    """Some rows one by one: bars of their features, or pictures where they are images."""
-    if has_pictures(explanation):
-        about, html = f"{IMAGE_BY_IMAGE} {image_note(explanation)}".strip(), image_rows_html(explanation, rows)
-    else:
-        about, html = ROW_BY_ROW, rows_html([read_row(explanation, row, most=most) for row in rows])
-    return Section(title, f"{before} {about}\n\n{after}".strip(), html=html)
+    """Some rows one by one, as their kind is shown: bars of their features, or pictures where they are images."""
+    shown = row_pictures_of(explanation)
+    text = f"{before} {shown.about(explanation)}\n\n{after}".strip()
+    return Section(title, text, html=shown.html(explanation, rows, most=most))
 
 
 def pictures(explanation: Explanation) -> list[Section]:
     """What an explanation keeps, row by row and on the whole, as figures."""
-    one = "patch" if of_patches(explanation) else "feature"
+    noun = pictures_of(explanation).noun
     return [
         Section(
-            "What is kept",
-            f"A filled {'patch' if of_patches(explanation) else 'cell'} is a feature that was shown to the predictor; the others were "
-            "hidden. Darker means a higher score. Rows with like patterns lie side by side.",
+            "What each row keeps",
+            f"A {noun} in blue is kept: the predictor sees it. Every other {noun} is hidden. A darker blue is a higher score. "
+            "Rows with similar patterns are side by side.",
             [selection_map(explanation)],
         ),
         Section(
-            "How often",
-            f"A {one} that every row keeps says something of the task; one that some rows keep, something of them.",
+            f"How often each {noun} is kept",
+            f"A {noun} that every row keeps matters to the task as a whole; a {noun} that only some rows keep matters to these rows.",
             [feature_rates(explanation)],
         ),
     ]
@@ -71,25 +60,19 @@ def explanation_table(explanation: Explanation) -> str:
     The predictor is not run for it: a notebook shows it whenever a cell ends in an explanation.
     """
     shown = range(min(TABLE_ROWS, len(explanation)))
-    if has_pictures(explanation):
-        more = len(explanation) - len(shown)
-        return image_table(explanation, shown, summary=summary(explanation), left_out=count(more, "more row") if more else "")
-    rows = [read_row(explanation, row, most=TABLE_FEATURES, kept_only=True, ask=explanation.predict is None) for row in shown]
-    left_out = len(explanation) - len(rows)
-    return TEMPLATES.get_template("table.html").render(
-        summary=summary(explanation),
-        rows=[drawn(row) for row in rows],
-        left_out=count(left_out, "more row") if left_out else "",
-        outcomes=any(row.outcome for row in rows),
-    )
+    more = len(explanation) - len(shown)
+    left_out = count(more, "more row") if more else ""
+    return row_pictures_of(explanation).table(explanation, shown, summary=summary(explanation), left_out=left_out)
 
 
 def summary(explanation: Explanation) -> str:
-    """How many rows and features there are, and how many are kept."""
-    rows, features = explanation.mask.shape
-    said = f"{count(rows, 'row')}, {count(features, 'feature')}."
-    if rows == 0 or features == 0:
+    """How many rows and features there are, and how many are kept; padding is no feature."""
+    rows, width = explanation.mask.shape
+    padded = explanation.valid is not None
+    most = int(explanation.counts.max()) if padded and rows else width
+    said = f"{count(rows, 'row')}, {'up to ' if padded else ''}{count(most, 'feature')}."
+    if not has_features(explanation):
         return said
-    kept = float(explanation.mask.float().sum(1).mean())
-    by = explanation.method or "The method"
-    return f"{said} {by} keeps {kept:.1f} features of a row on average ({kept / features:.0%})."
+    kept, there = float(explanation.mask.float().sum(1).mean()), float(explanation.counts.double().mean())
+    many = f"{kept:.1f} of {there:.1f}" if padded else f"{kept:.1f}"
+    return f"{said} {explanation.method or 'The method'} keeps {many} features of a row on average ({kept / there:.0%})."

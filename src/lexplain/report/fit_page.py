@@ -12,13 +12,13 @@ from .page import Section, page
 from .wording import chosen_point, nats
 
 EVERY = 8  # rows of a path's table are so far apart; the chosen one is always there
-NO_PATH = "This fit has no path of prices, which only keep='auto' of the default method walks."
+NO_PATH = "This fit has no path of prices: only keep='auto' of the default method computes one."
 PATH = (
-    "A price is what a feature must be worth, in nats, to be kept; the higher it is, the fewer are. The cost is how far predictions move "
-    "when what is not kept is drawn anew. The chosen price is the highest whose cost, or loss of accuracy, lies within the tolerance; "
-    "if none does, the lowest price is taken."
+    "The price is what a feature must be worth, in nats, to be kept: a higher price keeps fewer features. The cost is how far predictions "
+    "move when the features that are not kept are drawn anew. The chosen price is the highest one whose cost, or loss of accuracy, is "
+    "within the tolerance; if there is none, it is the lowest price."
 )
-JUDGED = "eACC is the accuracy of a judge (EVAL-X) that sees what is kept; from all features it is {:.3f}."
+JUDGED = "eACC is the accuracy of a judge (EVAL-X) that sees only the kept features; from all features it is {:.3f}."
 
 
 def fit_page(explainer: Explainer, *, version: str = "", date: str = "") -> str:

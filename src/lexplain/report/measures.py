@@ -5,24 +5,33 @@ from __future__ import annotations
 from math import isnan
 
 from lexplain.auditing import Card, Line
+from lexplain.metrics import Estimate
 
 from .page import TEMPLATES
 from .wording import count
 
 # The word of a group, its heading, and what its lines are about; in the order of the page.
 GROUPS = (
-    ("honesty", "Does the choice of the mask give the answer away?", ""),
-    ("prediction", "How well the answer is known from what is kept", ""),
-    ("fidelity", "Does the explanation say what the model does?", ""),
-    ("selection", "How much is kept", ""),
-    ("truth", "Against the features that really decide", "These can be measured only where the truth is known."),
+    ("honesty", "Does the choice of features reveal the answer?", ""),
+    ("prediction", "How well the kept features predict the answer", ""),
+    ("fidelity", "Does the explanation describe what the model does?", ""),
+    ("selection", "How many features are kept", ""),
+    ("truth", "Agreement with the features that really decide", "Measured only where these features are known."),
     ("off the data", "Do rows with hidden features still look real?", ""),
-    ("stability", "Do like rows, or another fit, get like explanations?", ""),
+    ("stability", "Do similar rows, or another fit, get similar explanations?", ""),
     ("sanity", "Does the explanation depend on the model and the data at all?", ""),
-    ("cost", "What it takes", ""),
+    ("cost", "What it costs", ""),
 )
 OTHER = "Other measures"
 BETTER = {True: "↑ higher", False: "↓ lower", None: "– neither"}
+
+
+def estimate_of(card: Card, key: str) -> Estimate | None:
+    """The estimate of one line of a card by its key, such as "eacc"; None where the card has no such line."""
+    try:
+        return card[key]
+    except KeyError:
+        return None
 
 
 def measures_html(card: Card) -> str:
@@ -45,7 +54,7 @@ def _unknown(card: Card) -> list[tuple[str, str, str]]:
 
 
 def _line(line: Line, rows: int) -> dict[str, str]:
-    estimate, said = line.estimate, {"label": line.label, "better": BETTER[line.higher_is_better], "reads": line.reads}
+    estimate, said = line.estimate, {"label": line.label, "better": BETTER[line.higher_is_better], "description": line.description}
     if isnan(estimate.mean):
         return {**said, "value": "not measured", "interval": "–"}
     scale, unit, digits = (100, "%", 1) if line.percent else (1, "", 3)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from lexplain.core import Explanation
-from lexplain.features import Columns
 
+from .padding import valid_features
 from .wording import number
 
 
@@ -58,16 +57,17 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
     """
     scores = explanation.scores[row].detach().float().cpu().tolist()
     kept = explanation.mask[row].bool().tolist()
-    values = _values(explanation, row)
-    wanted = [j for j in range(len(scores)) if kept[j] or not kept_only]
+    there = valid_features(explanation)[row].tolist()
+    names, values = explanation.row_names(row), _values(explanation, row)
+    wanted = [j for j in range(len(scores)) if there[j] and (kept[j] or not kept_only)]
     size = [-math.inf if math.isnan(s) else s for s in scores]
     chosen = sorted(wanted, key=lambda j: (not kept[j], -size[j] if kept[j] else -abs(size[j])))[:most]
-    items = (Item(explanation.feature_names[j], values[j], scores[j], kept[j]) for j in sorted(chosen, key=lambda j: -size[j]))
+    items = (Item(names[j], values[j], scores[j], kept[j]) for j in sorted(chosen, key=lambda j: -size[j]))
     return Row(
         row_label(explanation, row),
         _outcome(explanation, row) if ask or "prediction" in vars(explanation) else "",
         tuple(items),
-        left_out=len(scores) - len(chosen),
+        left_out=sum(there) - len(chosen),
         left_out_kept=sum(kept) - sum(kept[j] for j in chosen),
     )
 
@@ -84,28 +84,18 @@ def spread_rows(explanation: Explanation, most: int) -> list[int]:
 
 
 def row_label(explanation: Explanation, row: int) -> str:
-    """The row's index in its DataFrame, else its position."""
+    """The row's index in its DataFrame or Series, else its position."""
     data = explanation.data
-    return str(data.index[row]) if isinstance(data, pd.DataFrame) else str(row % len(explanation))
+    return str(data.index[row]) if isinstance(data, (pd.DataFrame, pd.Series)) else str(row % len(explanation))
 
 
 def _values(explanation: Explanation, row: int) -> list[str]:
-    """The raw value of each feature that is one column of a table; an empty text for any other."""
-    data, many = explanation.data, len(explanation.feature_names)
-    features = explanation.features
-    if data is None or np.ndim(data) != 2 or not (features is None or isinstance(features, Columns)):
-        return [""] * many
-    owner = range(many) if features is None else features.owners
-    if len(owner) != np.shape(data)[1]:
-        return [""] * many
-    cells = next(data.iloc[[row]].itertuples(index=False, name=None)) if isinstance(data, pd.DataFrame) else data[row].tolist()
-    columns = Counter(owner)
-    alone = {feature: cell for feature, cell in zip(owner, cells, strict=True) if columns[feature] == 1}
-    return [number(alone[j]) if j in alone else "" for j in range(many)]
+    """What the row holds at each feature; an empty text where that is not one value."""
+    return ["" if cell is None else number(cell) for cell in explanation.cells(row)]
 
 
 def _outcome(explanation: Explanation, row: int) -> str:
-    if explanation.predict is None and explanation.asked is None:
+    if explanation.predict is None and explanation.target_index is None:
         return ""
     if explanation.predict is not None and explanation.classes is None and explanation.prediction.shape[1] == 1:
         return f"predicted {number(float(explanation.prediction[row, 0]))}"
@@ -113,4 +103,4 @@ def _outcome(explanation: Explanation, row: int) -> str:
     name = f"class {target}" if explanation.classes is None else number(explanation.classes[target])
     if explanation.predict is None:
         return name
-    return f"{'' if explanation.asked is not None else 'predicted '}{name} ({float(explanation.prediction[row, target]):.0%})"
+    return f"{'' if explanation.target_index is not None else 'predicted '}{name} ({float(explanation.prediction[row, target]):.0%})"

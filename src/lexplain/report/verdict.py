@@ -11,10 +11,10 @@ from .wording import count, number
 
 LOOKS = {"honest": ("good", "✓"), "encodes": ("bad", "✗"), "off the data": ("warn", "!"), "cannot tell": ("unsure", "?")}
 MEANINGS = {
-    "honest": "Which features are shown gives away no more than their values do.",
-    "encodes": "Which features are shown gives the answer away: an accuracy measured through these masks is not that of the features.",
-    "off the data": "Hidden features were filled with what real rows do not hold, so the model was asked about rows that it does not know.",
-    "cannot tell": "These rows do not settle it: treat the explanation as neither cleared nor accused.",
+    "honest": "The choice of features reveals no more about the answer than their values do.",
+    "encodes": "The choice of features reveals the answer by itself, so accuracy with these masks overstates what the features say.",
+    "off the data": "Hidden features were filled with values that real rows do not have, so the model was tested on unusual rows.",
+    "cannot tell": "These rows are not enough to decide: the explanation may be honest, or it may encode the answer.",
 }
 TOO_WEAK = "judges too weak"  # a fourth zone: knowing more cannot make a good judge worse
 FAR = 1000  # times the rows there are: more is no advice
@@ -59,11 +59,11 @@ def sureness(estimate: Estimate, margin: float) -> str:
     """How far the encoding is from another verdict, and how many rows would settle an open one."""
     zone = zone_of(estimate, margin)
     if not zone:
-        return "The encoding could not be measured, so nothing can be said of how sure this is."
+        return "The encoding could not be measured, so it is unknown how certain the verdict is."
     if zone == TOO_WEAK:
         return (
-            "A judge who knows the masks did worse than one who does not, by more than the margin. Knowing more should not harm, so the "
-            "judges learned too little: more rows to learn from are needed, not a narrower interval."
+            "A judge that sees the masks did worse than one that does not, by more than the margin. More information should not harm, so "
+            "the judges learned too little. They need more rows to learn from; a narrower interval would not help."
         )
     if zone == "cannot tell":
         return _open(estimate, margin)
@@ -75,7 +75,7 @@ def _open(estimate: Estimate, margin: float) -> str:
     needed, side = rows_to_settle(estimate, margin), "above" if estimate.mean > margin else "below"
     begin = "The margin lies inside the interval, which narrows with the square root of the number of rows."
     if not needed <= FAR * estimate.n:
-        return f"{begin} The estimate is so close to the margin that no sensible number of rows would part them."
+        return f"{begin} The estimate is so close to the margin that no sensible number of rows would separate them."
     said = count(_rounded_up(needed), "row")
     return (
         f"{begin} If the estimate stays at {number(estimate.mean)} nats, roughly {said} would place it wholly {side} the margin; "
@@ -102,7 +102,7 @@ def p_value_words(card: Card) -> str:
     shown = "p < 0.001" if p < 0.001 else "p > 0.999" if p > 0.999 else f"p = {p:.3f}"
     low = card.encodes is False
     seen = "as low as this" if low else "as high as this"
-    return f"{shown}: if the masks told exactly the margin, an estimate {seen} would come up in {_chance(1 - p if low else p)} audits"
+    return f"{shown}: if the masks revealed exactly the margin, an estimate {seen} would occur in {_chance(1 - p if low else p)} audits"
 
 
 def _chance(p: float) -> str:

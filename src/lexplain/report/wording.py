@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +24,7 @@ def shorten(text: object, most: int = 28) -> str:
     return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
 
 
-def number(value: Any) -> str:
+def number(value: object) -> str:
     """A table cell's text: numbers to about three digits, a dash where there is none, anything else as it is.
 
     Example:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from .. import check
@@ -16,11 +15,11 @@ from . import (
     lex_figure3,
     lex_panels,
     real_tables,
+    realx_image_tables,
     realx_table1,
-    rrr_speed,
     rrr_tables,
 )
-from . import realx_image_tables as image_tables
+from .cells import Run
 
 TABLES = {
     audit_order.NAME: "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
@@ -40,17 +39,17 @@ TABLES = {
     rrr_tables.IRIS: "RRR: irises beside tumours over random splits, with the irises and without",
     rrr_tables.NEWS: "RRR: two newsgroups, models that are right for different words",
     rrr_tables.SWEEP: "RRR: the strength of the penalty over ten decades, and found by the trainer",
-    rrr_speed.NAME: "RRR: milliseconds an explanation, input gradients and LIME",
+    rrr_tables.SPEED: "RRR: milliseconds an explanation, input gradients and LIME",
 }
-_RUNS: dict[str, Callable[..., Path]] = {
+_RUNS: dict[str, Callable[[Run], Path]] = {
     audit_order.NAME: audit_order.reproduce,
     audit_power.NAME: audit_power.reproduce,
     default_method.NAME: default_method.reproduce,
     realx_table1.NAME: realx_table1.reproduce,
     l2x_mnist38.NAME: l2x_mnist38.reproduce,
     lex_faces.NAME: lex_faces.reproduce,
-    **{name: partial(lex_panels.reproduce, name) for name in lex_panels.NAMES},
-    **{name: partial(image_tables.reproduce, name) for name in image_tables.TABLES},
+    **dict.fromkeys(lex_panels.NAMES, lex_panels.reproduce),
+    **dict.fromkeys(realx_image_tables.TABLES, realx_image_tables.reproduce),
     real_tables.NAME: real_tables.reproduce,
     lex_figure3.NAME: lex_figure3.reproduce,
     rrr_tables.COLOURS: rrr_tables.colours,
@@ -58,14 +57,34 @@ _RUNS: dict[str, Callable[..., Path]] = {
     rrr_tables.IRIS: rrr_tables.iris_cancer,
     rrr_tables.NEWS: rrr_tables.newsgroups,
     rrr_tables.SWEEP: rrr_tables.lambda_sweep,
-    rrr_speed.NAME: rrr_speed.reproduce,
+    rrr_tables.SPEED: rrr_tables.speed,
 }
 
 
-def reproduce(name: str, *, quick: bool = False, seeds: int = 3, out: Path = Path("docs/results"), workers: int = 1) -> Path:
-    """Compute a table, or what is missing of it, and write it under `out`; return the page."""
+def reproduce(
+    name: str,
+    *,
+    quick: bool = False,
+    seeds: int = 3,
+    out: Path = Path("docs/results"),
+    workers: int = 1,
+    again: bool = False,
+    only_read: bool = False,
+) -> Path:
+    """Compute a table, or what is missing of it, and write it under `out`; return the page.
+
+    Args:
+        name: one of `TABLES`.
+        quick: smaller sizes, to see that it runs.
+        seeds: how many times to repeat it.
+        out: folder of the results.
+        workers: processes.
+        again: compute cells anew that earlier code computed; otherwise the page marks them.
+        only_read: compute nothing; write the page anew from the cells that are there, and leave its figures as they are.
+    """
     check.positive(seeds=seeds, workers=workers)
-    return _RUNS[check.one_of(name, list(TABLES), "table")](quick=quick, seeds=seeds, out=Path(out), workers=workers)
+    table = _RUNS[check.one_of(name, list(TABLES), "table")]
+    return table(Run(name, quick, seeds, Path(out), workers, again, only_read))
 
 
 __all__ = ["TABLES", "reproduce"]

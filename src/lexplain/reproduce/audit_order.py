@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from ..auditing import MARGIN, audit
+from ..core.contracts import RawRows
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
-from ..predictors import Outputs
+from ..predictors import Classes
 from ..training import retrain
-from .cells import Cell, run_cells
+from .cells import Cell, Run, trial_of
 from .realx_table1 import SETS, SIZES, TRAINING
-from .synthetic import trial_of
 from .tables import mean_and_spread, write_result
 
 NAME = "audit-order"
@@ -38,10 +38,10 @@ def compute(cell: Cell) -> dict[str, float]:
     """Train a network, fit the explainer to it, and audit the explanation of the test rows."""
     data = load_data(cell.data, seed=cell.seed, **({"rows": cell.training["rows"]} if "rows" in cell.training else {}))
     features = Columns().fit(data.train.x)
-    network = retrain(trial_of(features, data.train), Outputs(2), seed=cell.seed)
+    network = retrain(trial_of(features, data.train), features, Classes(2), seed=cell.seed)
 
-    def model(rows: Any) -> np.ndarray:
-        said: np.ndarray = network(features.encode(rows)).numpy()
+    def model(rows: RawRows) -> np.ndarray:
+        said: np.ndarray = network(features.encode(rows).x).numpy()
         return said
 
     began = time.monotonic()
@@ -64,10 +64,10 @@ def compute(cell: Cell) -> dict[str, float]:
     return {**numbers, "encoding": known["Encoding"], **verdict, "fit_seconds": seconds, "kept": float(known["Kept"])}
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the table and write it."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     percent = ["ACC", "eACC", "FS-M", "FS-A", "CFSR", "TPR"]
     frame[percent] *= 100
     frame["verdict"] = frame[["honest", "encodes", "cannot tell"]].idxmax(axis=1)
@@ -77,11 +77,11 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     said = frame.groupby(["data", "label"], sort=False)["verdict"].agg(lambda words: ", ".join(sorted(set(words))))
     table.insert(3, "verdict", said.to_numpy())
     return write_result(
-        folder,
+        run,
         title="The audit of REAL-X and of joint methods that explain a network, S1 to S3",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
+        asked=made,
         sections=[("Verdicts and evidence", table)],
         figures={},
     )

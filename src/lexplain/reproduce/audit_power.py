@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -20,12 +20,14 @@ from ..core import Dataset, Part, seeded
 from ..data import load_data
 from ..features import Columns
 from ..methods import METHODS
-from ..predictors import Outputs
+from ..predictors import Classes
 from ..training import Evaluator, Settings, fit, train_evaluator
-from .cells import Cell, run_cells
+from .cells import Cell, Run, split, trial_of
 from .planted import ENCODERS, HONEST
-from .synthetic import HELD, trial_of
-from .tables import write_result
+from .tables import mark_of, write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "audit-power"
 SETS = ("s1", "s2", "s3")
@@ -57,13 +59,11 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 
 
 @lru_cache(maxsize=4)
-def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns, Outputs, Evaluator]:
+def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns, Classes, Evaluator]:
     """Rows of one draw and their judge, which all kinds of selectors share: it knows none of them."""
     data = _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows)
-    features, outputs = Columns().fit(data.train.x), Outputs(int(data.train.y.max()) + 1)
-    every = trial_of(features, data.train)
-    held = len(every) // HELD
-    evaluator = train_evaluator(features, outputs, every.take(slice(held, None)), every.take(slice(0, held)), steps=steps, seed=seed)
+    features, outputs = Columns().fit(data.train.x), Classes(int(data.train.y.max()) + 1)
+    evaluator = train_evaluator(features, outputs, *split(trial_of(features, data.train)), steps=steps, seed=seed)
     return data, features, outputs, evaluator
 
 
@@ -103,24 +103,22 @@ def _planted(cell: Cell, data: Dataset) -> tuple[Tensor, Tensor]:
     return masks[: len(data.train)], masks[len(data.train) :]
 
 
-def _learned(cell: Cell, features: Columns, outputs: Outputs, data: Dataset) -> tuple[Tensor, Tensor]:
+def _learned(cell: Cell, features: Columns, outputs: Classes, data: Dataset) -> tuple[Tensor, Tensor]:
     # Where rows can be drawn, those it learns from are others: on its own a selector knows the labels, and readers would trust it too much.
     own = data.train if cell.data == "digits" else load_data(cell.data, seed=cell.seed + OTHER, rows=cell.training["rows"]).train
-    rows = trial_of(features, own)
-    held = len(rows) // HELD
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})
     with seeded(cell.seed):
         method = METHODS[cell.method](features, outputs, **cell.options)
-        fit(method, method.phases(), rows.take(slice(held, None)), rows.take(slice(0, held)), settings)
+        fit(method, method.phases(), *split(trial_of(features, own)), settings)
     method.eval()
-    train, test = (method.explain(features.encode(part.x))[1] for part in (data.train, data.test))
+    train, test = (method.explain(features.encode(part.x).x)[1] for part in (data.train, data.test))
     return train, test
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the draws and write how often each kind was flagged."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     places = {kind: place for place, kind in enumerate((*PLANTED, *SAFE))}
     frame = frame.sort_values("label", key=lambda column: column.map(places), kind="stable")
     kinds = [(kind, frame[frame["label"] == kind]) for kind in places]
@@ -128,19 +126,22 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     by_set = [
         (f"{kind}, {data}", part) for kind in ("omission", "oracle", REALX) for data, part in frame[frame["label"] == kind].groupby("data")
     ]
+    return write_result(
+        run,
+        title="The encoding test: power and false alarms",
+        notes=NOTES,
+        frame=frame,
+        asked=made,
+        sections=[("Verdicts", _shares(every)), ("By data set", _shares(by_set))],
+        figures={"estimates": lambda: _figure(frame)},
+    )
+
+
+def _figure(frame: pd.DataFrame) -> Axes:
     from ..report import strip
 
     drawn = frame.rename(columns={"encoding": "encoding, nats", "label": "kind"})
-    figure = strip(drawn, value="encoding, nats", by="kind", colour="verdict", line=MARGIN, title="What does the choice of the mask tell?")
-    return write_result(
-        folder,
-        title="The encoding test: power and false alarms",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
-        notes=NOTES,
-        frame=frame,
-        sections=[("Verdicts", _shares(every)), ("By data set", _shares(by_set))],
-        figures={"estimates": figure},
-    )
+    return strip(drawn, value="encoding, nats", by="kind", colour="verdict", line=MARGIN, title="What does the choice of the mask tell?")
 
 
 def _shares(kinds: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
@@ -150,7 +151,9 @@ def _shares(kinds: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
         if len(part):
             words = {word: _share(int((part["verdict"] == word).sum()), len(part)) for word in ("encodes", "honest", "cannot tell")}
             spread = f" ({part['encoding'].std():.4f})" if len(part) > 1 else ""
-            lines.append({"selector": kind, "draws": len(part), **words, "mean encoding": f"{part['encoding'].mean():.4f}{spread}"})
+            lines.append(
+                {"selector": kind + mark_of(part), "draws": len(part), **words, "mean encoding": f"{part['encoding'].mean():.4f}{spread}"}
+            )
     return pd.DataFrame(lines).rename(columns={"encodes": "flagged %", "honest": "honest %", "cannot tell": "cannot tell %"})
 
 

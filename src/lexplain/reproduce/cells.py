@@ -1,23 +1,24 @@
-"""Experiments as cells: each is computed once, kept as a small JSON file, and put together into tables and figures."""
+"""Experiments as cells, and one call of `lexplain reproduce`, which computes those of a table."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import date
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from .. import check
-from ..comparison.running import finished, processes, write_json
+from ..comparison.code_digest import code_digest
+from ..comparison.store import Prepare, run_cells
+from ..core import Part, Trial
+from ..core.contracts import Features
+from ..predictors import Problem
+
+HELD = 10  # one row in ten of the training part is held back to choose the best epoch
 
 
 @dataclass(frozen=True)
@@ -39,31 +40,67 @@ class Cell:
             " ", "_"
         ).replace("/", "_")
 
-
-def machine() -> str:
-    """What computed a cell, in a few words."""
-    name = platform.processor() or platform.machine()
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-        name = models[0] if models else name
-    gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
-    return f"{name}, {os.cpu_count()} cores{gpu}, torch {torch.__version__}"
+    def facts(self) -> dict[str, Any]:
+        """All of it, as plain values."""
+        return asdict(self)
 
 
-def run_cells(cells: Sequence[Cell], compute: Callable[[Cell], dict[str, float]], store: Path, *, workers: int = 1) -> pd.DataFrame:
-    """Compute the cells that are not in the store yet, and return one row a finished cell.
+@dataclass(frozen=True)
+class Run:
+    """One call of `lexplain reproduce`.
 
-    An interruption (Ctrl-C) leaves the finished ones, which are returned; the same call goes on with the rest.
+    Args:
+        name: of the table.
+        quick: smaller sizes, in a folder of their own.
+        seeds: how many times to repeat it.
+        out: the folder of all results.
+        workers: processes.
+        again: compute cells anew that earlier code computed.
+        only_read: compute nothing: write the page of the cells that are there, and leave its figures as they are.
     """
-    store.mkdir(parents=True, exist_ok=True)
-    missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
-    with processes(workers) as pool:
-        for cell, numbers in finished(missing, partial(_timed, compute), pool=pool, before=len(cells) - len(missing)):
-            write_json(store / f"{cell.key}.json", {**asdict(cell), **numbers})
-    done = [store / f"{cell.key}.json" for cell in cells]
-    return check.some_cells(pd.DataFrame(json.loads(path.read_text()) for path in done if path.exists()))
+
+    name: str
+    quick: bool = False
+    seeds: int = 3
+    out: Path = Path("docs/results")
+    workers: int = 1
+    again: bool = False
+    only_read: bool = False
+
+    @property
+    def folder(self) -> Path:
+        """Where the page and its cells lie."""
+        return self.out / (f"{self.name}-quick" if self.quick else self.name)
+
+    @property
+    def command(self) -> str:
+        """What to write on the command line for the same page."""
+        return f"lexplain reproduce {self.name}{' --quick' if self.quick else ''} --seeds {self.seeds}"
+
+    def cells(
+        self, cells: Sequence[Cell], compute: Callable[[Cell], Mapping[str, Any]], *, prepare: Prepare[Cell] | None = None
+    ) -> pd.DataFrame:
+        """Compute what is missing of some cells, and return one row a finished cell; see `comparison.store.run_cells`."""
+        records = run_cells(
+            cells,
+            compute,
+            self.folder / "cells",
+            code=code_digest(compute),
+            workers=self.workers,
+            again=self.again,
+            only_read=self.only_read,
+            prepare=prepare,
+        )
+        return check.some_cells(pd.DataFrame(records))
 
 
-def _timed(compute: Callable[[Cell], dict[str, float]], cell: Cell) -> dict[str, Any]:
-    return {**compute(cell), "machine": machine(), "date": date.today().isoformat()}
+def trial_of(features: Features, part: Part, most: int | None = None) -> Trial:
+    """Rows with their labels as targets; no more than so many of them."""
+    rows = Problem.of(part.x, part.y, features=features).trial()
+    return rows if most is None else rows.take(slice(0, most))
+
+
+def split(rows: Trial) -> tuple[Trial, Trial]:
+    """Rows to learn from, and the first tenth, which chooses the best epoch."""
+    held = len(rows) // HELD
+    return rows.take(slice(held, None)), rows.take(slice(0, held))

@@ -12,8 +12,8 @@ import torch
 from ..data import load_data
 from ..explainers import Explainer
 from ..metrics import cfsr, fdr, kept, median_rank, tpr
-from .cells import Cell, run_cells
-from .tables import mean_and_spread, write_result
+from .cells import Cell, Run
+from .tables import MARK, mean_and_spread, write_result
 
 NAME = "default"
 # A line: what it is called, the data set, and how it is drawn.
@@ -73,10 +73,10 @@ def compute(cell: Cell) -> dict[str, float]:
     return {**means, "fit_seconds": seconds}
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the lines and write them beside the best published ones."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     frame["budget"] = [options.get("budget", "default") for options in frame["options"]]
     percent = [name for name in ("TPR", "FDR", "CFSR") if name in frame]
     frame[percent] *= 100
@@ -88,14 +88,14 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     ]
     if given.any():
         ranks = mean_and_spread(frame[given], ["label", "method"], ["median rank", "TPR", "fit_seconds"])
-        ranks["best possible median rank"] = [RANKED[label][1] for label in ranks["label"]]
+        ranks["best possible median rank"] = [RANKED[label.removesuffix(MARK)][1] for label in ranks["label"]]
         sections.append(("With k given, the sets of L2X, beside L2X with as many steps", ranks))
     return write_result(
-        folder,
+        run,
         title="The default method, from labels, where the truth is known",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
+        asked=made,
         sections=sections,
         figures={},
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,6 +13,9 @@ from torch import Tensor
 from ..core import Explanation
 from .cells import Cell
 from .judges import scene, task_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SHOWN = 6  # test images whose masks are kept for figures
 
@@ -33,7 +36,7 @@ def masks_of(cell: Cell, folder: Path) -> Tensor | None:
         return torch.as_tensor(kept["mask"])
 
 
-def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Any:
+def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Figure | None:
     """One row a cell of seed 0: test images with what each cell kept; None where no cell has any."""
     from ..report import masks_side_by_side
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,21 +14,19 @@ import torch
 from torch import Tensor, nn
 
 from .. import estimators, imputers
-from ..comparison.running import finished, processes
+from ..comparison.running import finished
 from ..core import Dataset, seeded
-from ..explainers.explainer import rows_in_flight
 from ..features import Patches
 from ..masks import Coins
-from ..methods import METHODS, Method
-from ..methods.method import TEST_IMPUTATIONS
+from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
 from ..metrics import accuracy, auroc, fdr
 from ..objectives import Continuity
-from ..predictors import Outputs, Trained
+from ..predictors import Classes, Trained
 from ..selectors import MLP, UNet
-from ..training import Settings, fit
-from .cells import Cell, run_cells
+from ..training import Settings, default_max_rows, fit
+from .cells import Cell, Run, trial_of
 from .gallery import keep_masks
-from .judges import CHECKED, Judge, at_half_size, mixed_fabric, predictor_network, prepare, scene, task_of, trial_of
+from .judges import CHECKED, Judge, Task, at_half_size, mixed_fabric, predictor_network, prepare, scene, task_of
 
 AT_ONCE = 1000  # images that are explained together
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
@@ -38,28 +37,29 @@ def judges_of(cell: Cell) -> list[Judge]:
     return [Judge(task_of(cell), kind, cell.training["judge_steps"]) for kind in cell.training.get("judges", ("EVAL-X", "FULL"))]
 
 
-def run(cells: Sequence[Cell], folder: Path, *, workers: int) -> pd.DataFrame:
+def run_images(run: Run, cells: Sequence[Cell]) -> pd.DataFrame:
     """Train the judges, then compute the cells that are missing."""
-    store, kept = folder / "cells", folder / "judges"
-    missing = [cell for cell in cells if not (store / f"{cell.key}.json").exists()]
-    wanted = {judge: None for cell in missing for judge in judges_of(cell) if not judge.path(kept).exists()}
-    with processes(workers) as pool:
-        for _ in finished(list(wanted), partial(prepare, folder=kept), pool=pool, label="judges"):
-            pass
-    return run_cells(cells, partial(compute, folder=folder), store, workers=workers)
+    return run.cells(cells, partial(compute, folder=run.folder), prepare=partial(_train_judges, folder=run.folder / "judges"))
+
+
+def _train_judges(missing: Sequence[Cell], pool: Executor | None, *, folder: Path) -> bool:
+    """Train the judges of cells that are not kept yet; whether all are there now."""
+    wanted = {judge: None for cell in missing for judge in judges_of(cell) if not judge.path(folder).exists()}
+    ready = list(finished(list(wanted), partial(prepare, folder=folder), pool=pool, label="judges"))
+    return len(ready) == len(wanted)
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Everything the tables need of one cell; the masks of the first test images are kept beside it."""
     data, features, outputs = scene(task_of(cell))
     fabric, how = mixed_fabric(), cell.training
-    train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
+    train, validation = trial_of(features, data.train), trial_of(features, data.validation, CHECKED)
     batch = how.get("batch_size", 256)
     settings = Settings(
         epochs=max(1, round(how["steps"] * batch / len(train))),
         batch_size=batch,
-        rise=how.get("rise", 0),
-        max_rows=max(4 * batch, rows_in_flight(features.shape) // 4),  # many cells may share a GPU
+        warmup_steps=how.get("warmup_steps", 0),
+        max_rows=max(4 * batch, default_max_rows(features) // 4),  # many cells may share a GPU
         seed=cell.seed,
     )
     with seeded(cell.seed):
@@ -76,52 +76,51 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
 
 
-def build(cell: Cell, features: Patches, outputs: Outputs, train: Tensor, background: Tensor) -> Method:
+def build(cell: Cell, features: Patches, outputs: Classes, train: Tensor, background: Tensor) -> Method:
     """The recipe of a cell; its imputer, given as (name, settings), learns from training images and draws from validation images."""
     options: dict[str, Any] = dict(cell.options)
     surrogate, connected = options.pop("surrogate", False), options.pop("connected", 0.0)
     task = task_of(cell)
-    if "imputer" in options:
-        name, settings = options["imputer"]
-        options["imputer"] = _imputer(name, settings, train, background)
+    name, settings = options.pop("imputer", ("", {}))
+    imputer = _imputer(name, settings, train, background) if name else None
     if "estimator" in options:
         options["estimator"] = getattr(estimators, options["estimator"])()
-    width = options.pop("width", 32)
-    network: nn.Module
-    if task.networks == "dense":
-        network = MLP(features.shape, features.count, activation=nn.ReLU)
-    elif task.networks == "half":
-        network = at_half_size(partial(UNet, grid=features.grid, width=width), features.shape)
-    else:
-        network = UNet(features.shape, features.grid, width=width)
+    network = _selector_network(task, features, options.pop("width", 32))
     sees_mask = options.pop("sees_mask", cell.method in JOINT)
     predictor = Trained(predictor_network(task, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
-    method = METHODS[cell.method](features, outputs, selector=network, predictor=predictor, **options)
-    if surrogate:  # the predictor learns on random masks instead of the selector's
-        method.predictor_masks, method.own_share = Coins, 0.0
-    if connected:
-        method.mask_costs += (Continuity(connected, features.grid),)
-    return method
+    mask_costs = (Continuity(connected, features.neighbours()),) if connected else ()
+    if surrogate:  # the predictor learns on fair coins alone: never on the selector's masks, nor on those of every size
+        options |= {"masks": Coins, "own_share": 0.0}
+    return METHODS[cell.method](features, outputs, Parts(network, predictor, imputer, mask_costs), **options)
+
+
+def _selector_network(task: Task, features: Patches, width: int) -> nn.Module:
+    if task.networks == "dense":
+        return MLP(features.shape, features.count, activation=nn.ReLU)
+    if task.networks == "half":
+        return at_half_size(partial(UNet, grid=features.grid, width=width), features.shape)
+    return UNet(features.shape, features.grid, width=width)
 
 
 def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Tensor) -> nn.Module:
-    kind: Any = getattr(imputers, name)
+    kind: type[nn.Module] = getattr(imputers, name)
     if name == "Constant":
-        return kind(**settings)  # type: ignore[no-any-return]  # an imputer class
+        return kind(**settings)
     if name == "Marginal":
-        return kind(background)  # type: ignore[no-any-return]
+        return kind(background)
     beside = {"background": background} if name.endswith("Rows") else {}
-    return kind.fit(train, **beside, **settings).eval().requires_grad_(False)  # type: ignore[no-any-return]
+    fitted: nn.Module = kind.fit(train, **beside, **settings)  # type: ignore[attr-defined]  # all others learn
+    return fitted.eval().requires_grad_(False)
 
 
 def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
     judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
     device, labels = next(method.parameters()).device, torch.as_tensor(data.test.y)
-    few = max(1, rows_in_flight(features.shape) // TEST_IMPUTATIONS)
+    few = max(1, default_max_rows(features) // TEST_IMPUTATIONS)
     parts = []
     for at in range(0, len(data.test), AT_ONCE):
-        x = features.encode(data.test.x[at : at + AT_ONCE], device)
+        x = features.encode(data.test.x[at : at + AT_ONCE], device).x
         mask = method.explain(x)[1]
         with seeded(cell.seed):
             own = torch.cat([method.probabilities(*part) for part in zip(torch.split(x, few), torch.split(mask, few), strict=True)])

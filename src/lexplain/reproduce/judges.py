@@ -14,13 +14,13 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from .. import check
-from ..core import Dataset, Part, Trial, as_target, seeded
+from ..core import Dataset, Part, seeded
 from ..data import load_data
-from ..features import Patches
+from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
-from ..predictors import Outputs, cnn, from_labels, mlp
+from ..predictors import Classes, cnn, mlp
 from ..training import Evaluator, fabric_of, read_file, train_evaluator, write_atomically
-from .cells import Cell
+from .cells import Cell, trial_of
 
 KIND = "lexplain.judge/1"
 SEED = 1000  # added to the seed, so that a judge shares no draw with a method
@@ -48,13 +48,13 @@ def task_of(cell: Cell) -> Task:
 
 
 @lru_cache(maxsize=2)
-def scene(task: Task) -> tuple[Dataset, Patches, Outputs]:
+def scene(task: Task) -> tuple[Dataset, Patches, Classes]:
     """The data of a task, its features and what is predicted."""
     data = load_data(task.data, seed=task.seed, rows=task.rows)
     if task.balanced:
         data = replace(data, train=_balanced(data.train), validation=_balanced(data.validation))
-    features = Patches(task.patch) if task.patch is not None else data.features
-    return data, features.fit(data.train.x), Outputs(int(data.train.y.max()) + 1)
+    features = Patches(task.patch) if task.patch is not None else patches_of(data.features)
+    return data, features.fit(data.train.x), Classes(int(data.train.y.max()) + 1)
 
 
 def _balanced(part: Part) -> Part:
@@ -65,14 +65,7 @@ def _balanced(part: Part) -> Part:
     return Part(part.x[turns], part.y[turns], truth, chances)
 
 
-def trial_of(features: Patches, outputs: Outputs, part: Part, most: int | None = None) -> Trial:
-    """Images with their labels as targets; no more than so many of them."""
-    values = from_labels(part.y).values[:most]
-    assert values.shape[1] == outputs.count
-    return Trial(features.encode(part.x[:most]), as_target(values, real=False))
-
-
-def predictor_network(task: Task, features: Patches, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
+def predictor_network(task: Task, features: Patches, outputs: Classes, *, sees_mask: bool) -> nn.Module:
     """The kind of network that a task's predictors and judges are."""
     check.one_of(task.networks, ["conv", "deep", "half", "dense"], "networks")
     if task.networks == "half":
@@ -125,11 +118,11 @@ class Judge:
         write_atomically(path, judge.state_dict(), {"format": KIND})
         return judge
 
-    def _trained(self, features: Patches, outputs: Outputs, seed: int, fabric: Fabric) -> Evaluator:
+    def _trained(self, features: Patches, outputs: Classes, seed: int, fabric: Fabric) -> Evaluator:
         data = scene(self.task)[0]
         with seeded(seed):
             network = predictor_network(self.task, features, outputs, sees_mask=True)
-        parts = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation, CHECKED)
+        parts = trial_of(features, data.train), trial_of(features, data.validation, CHECKED)
         return train_evaluator(
             features, outputs, *parts, masks=MASKS[self.kind], network=network, steps=self.steps, fabric=fabric, seed=seed
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
@@ -14,16 +14,19 @@ from torch import nn
 from ..core import Trial, seeded
 from ..explainers import Explainer
 from ..imputers import Constant
-from ..methods import METHODS, Phase, Step
+from ..methods import METHODS, Parts, Phase, Step
 from ..metrics import accuracy
 from ..objectives import cross_entropy
-from ..predictors import Frozen, Outputs, Trained, cnn
+from ..predictors import Frozen, Trained, cnn
 from ..selectors import UNet
 from ..training import Settings, fabric_of, fit
-from .cells import Cell, run_cells
+from .cells import Cell, Run, trial_of
 from .gallery import gallery, keep_masks
-from .judges import scene, task_of, trial_of
+from .judges import scene, task_of
 from .tables import mean_and_spread, write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "l2x-mnist38"
 PUBLISHED = 95.8
@@ -43,9 +46,9 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 def network(cell: Cell) -> tuple[nn.Module, Trial]:
     """A convolutional network that tells 3 from 8, and the training images."""
     data, features, outputs = scene(task_of(cell))
-    train, validation = trial_of(features, outputs, data.train), trial_of(features, outputs, data.validation)
+    train, validation = trial_of(features, data.train), trial_of(features, data.validation)
     with seeded(cell.seed + 1):
-        model = Trained(cnn(features.shape, 2, sees_mask=False), Outputs(2), sees_mask=False)
+        model = Trained(cnn(features.shape, outputs.count, sees_mask=False), outputs, sees_mask=False)
 
         def loss(trial: Trial) -> torch.Tensor:
             return cross_entropy(trial.target, model(trial.x, trial.x)).mean()
@@ -59,15 +62,15 @@ def network(cell: Cell) -> tuple[nn.Module, Trial]:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
     model, train = network(cell)
-    data, features, _ = scene(task_of(cell))
+    data, features, outputs = scene(task_of(cell))
     batch = cell.training.get("batch_size", 256)
     epochs = max(1, round(cell.training["steps"] * batch / len(train)))
     began = time.monotonic()
     options = dict(cell.options)
-    predictor = Frozen(model, Outputs(2), to_raw=features.raw) if options.pop("itself", False) else None
+    predictor = Frozen(model, outputs, to_raw=features.to_network) if options.pop("itself", False) else None
     with seeded(cell.seed):
         selector = UNet(features.shape, features.grid, width=cell.training.get("width", 32))
-        method = METHODS[cell.method](features, Outputs(2), selector=selector, predictor=predictor, imputer=Constant(0.0), **options)
+        method = METHODS[cell.method](features, outputs, Parts(selector, predictor, Constant(0.0)), **options)
     explainer = Explainer(method, epochs=epochs, batch_size=batch, random_state=cell.seed)
     explainer.fit(data.train.x, model=model)
     seconds = time.monotonic() - began
@@ -86,26 +89,23 @@ def _answers(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return torch.cat([model(part.to(device)).softmax(1).cpu() for part in torch.split(x, 1000)])
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the table and write it."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    made = cells(quick=quick, seeds=seeds)
-    frame = run_cells(made, partial(compute, folder=folder), folder / "cells", workers=workers)
-    drawn = gallery(made, folder)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, partial(compute, folder=run.folder))
     frame[["post-hoc ACC", "model ACC"]] *= 100
     return write_result(
-        folder,
+        run,
         title="L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
         sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
-        figures={"seeds": _figure(frame), **({} if drawn is None else {"kept": drawn})},
+        figures={"seeds": lambda: _figure(frame), "kept": lambda: gallery(made, run.folder)},
         asked=made,
     )
 
 
-def _figure(frame: pd.DataFrame) -> Any:
+def _figure(frame: pd.DataFrame) -> Axes:
     from ..report import strip
 
     told = "post-hoc accuracy, %"

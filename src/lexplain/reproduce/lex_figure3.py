@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .cells import Cell, run_cells
+from .cells import Cell, Run
 from .synthetic import compute
-from .tables import mean_and_spread, write_result
+from .tables import Figures, mean_and_spread, write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "lex-figure3"
 SETS = ("s1", "s2", "s3")
@@ -42,10 +46,10 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the curves and draw them."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     frame["k"] = [options["keep"] for options in frame["options"]]
     frame = frame.sort_values(["data", "label", "k"], kind="stable")
     percent = ["CFSR", "TPR", "FDR", "ACC", "eACC"]
@@ -53,11 +57,11 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
     columns = ["TPR", "FDR", "CFSR", "ACC", "AUROC", "eACC", "eAUROC", "fit_seconds"]
     at_truth = frame[frame["k"] == 5]
     return write_result(
-        folder,
+        run,
         title="LEX, figure 3: imputations over selection rates on S1, S2 and S3",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
+        asked=made,
         sections=[
             ("At five features (the true number on S3)", mean_and_spread(at_truth, ["data", "label"], columns)),
             ("The authors' released code, S3, k = 5, one seed", AUTHORS_CODE),
@@ -70,7 +74,8 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
 NOTES = (
     "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
     "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
-    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log."
+    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
+    "the figures, bars are one standard deviation over seeds to either side of the mean."
 )
 AUTHORS_CODE = pd.DataFrame(
     [("Gaussian, 10 masks", 76, 24, 93), ("zero, 10 masks", 64, 36, 87), ("surrogate zero (Bernoulli, L1)", 67, 6, 100)],
@@ -78,14 +83,15 @@ AUTHORS_CODE = pd.DataFrame(
 )
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, Any]:
+def _figures(frame: pd.DataFrame) -> Figures:
+    parts = {str(data): part for data, part in frame.groupby("data")}
+    return {f"{data}-{metric}": partial(_figure, part, metric) for metric in ("TPR", "FDR", "eACC") for data, part in parts.items()}
+
+
+def _figure(frame: pd.DataFrame, metric: str) -> Axes:
     from ..report import sweep
 
-    figures = {}
-    for metric in ("TPR", "FDR", "eACC"):
-        for data, part in frame.groupby("data"):
-            groups = part.groupby(["label", "k"])[metric]
-            table = pd.DataFrame({metric: groups.mean(), "spread": groups.std().fillna(0)}).reset_index()
-            table["low"], table["high"] = table[metric] - table["spread"], table[metric] + table["spread"]
-            figures[f"{data}-{metric}"] = sweep(table, x="k", y=metric, by="label", low="low", high="high")
-    return figures
+    groups = frame.groupby(["label", "k"])[metric]
+    table = pd.DataFrame({metric: groups.mean(), "spread": groups.std().fillna(0)}).reset_index()
+    table["low"], table["high"] = table[metric] - table["spread"], table[metric] + table["spread"]
+    return sweep(table, x="k", y=metric, by="label", low="low", high="high")

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from .cells import Cell
+from .cells import Cell, Run
 from .gallery import gallery
-from .images import run
-from .tables import mean_and_spread, write_result
+from .images import run_images
+from .tables import Figures, mean_and_spread, write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ZERO, SURROGATE = "zero", "surrogate zero"
 ROWS = ("Marginal", dict[str, Any]())
@@ -98,42 +102,42 @@ def _full(panels: Panels, label: str, rate: float, seed: int) -> Cell:
     steps, last = panels.rates[rate]
     options = {**FULL, "last": last, **IMPUTATIONS[label], "width": WIDTH, "keep": rate}
     size = {**FULL_SIZE, "steps": steps}
-    return Cell(panels.data, f"{label}, full recipe" if panels.light else label, "hold", seed, options, size)
+    return Cell(panels.data, f"{label}, full recipe" if panels.light else label, "sufficient", seed, options, size)
 
 
 def _light(panels: Panels, label: str, rate: float, seed: int) -> Cell:
     own = {} if label in (ZERO, SURROGATE) else {"own_share": LIGHT_SHARE}
-    return Cell(panels.data, label, "hold", seed, {**LIGHT, **IMPUTATIONS[label], **own, "width": WIDTH, "keep": rate}, LIGHT_SIZE)
+    return Cell(panels.data, label, "sufficient", seed, {**LIGHT, **IMPUTATIONS[label], **own, "width": WIDTH, "keep": rate}, LIGHT_SIZE)
 
 
 def _quick(panels: Panels, seeds: int) -> list[Cell]:
     """The best imputation and zero imputation, at one rate: all that a quick page has."""
     told = {label: {**FULL, "last": QUICK_LAST, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at} for label in (BEST, ZERO)}
-    return [Cell(panels.data, label, "hold", seed, told[label], QUICK) for seed in range(seeds) for label in told]
+    return [Cell(panels.data, label, "sufficient", seed, told[label], QUICK) for seed in range(seeds) for label in told]
 
 
-def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the curves and the table, and draw them."""
-    panels, folder = PANELS[name], out / (f"{name}-quick" if quick else name)
-    wanted = cells_over_rates(panels, quick=quick, seeds=seeds)
-    over = _in_percent(run(wanted, folder, workers=workers))
-    compared = cells_at_one_rate(panels, quick=quick, seeds=seeds)
-    at = _in_percent(run(compared, folder, workers=workers))
+    panels, quick = PANELS[run.name], run.quick
+    wanted = cells_over_rates(panels, quick=quick, seeds=run.seeds)
+    over = _in_percent(run_images(run, wanted))
+    compared = cells_at_one_rate(panels, quick=quick, seeds=run.seeds)
+    at = _in_percent(run_images(run, compared))
     columns = ["wrong panel %", "ACC", "eACC", "eACC, any rate", "eAUROC", "breaks", "fit_seconds"]
     rates = "Over selection rates (% of pixels)", mean_and_spread(over.sort_values(["label", "rate"]), ["label", "rate"], columns)
     imputations = f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])
     steps, last = (QUICK["steps"], QUICK_LAST) if quick else panels.rates[panels.at]
     size = {"steps": steps, "last": last, "batch": (QUICK if quick else FULL_SIZE)["batch_size"], "width": QUICK_WIDTH if quick else WIDTH}
-    drawn = gallery(compared, folder, told=f", {100 * panels.at:g} % of the pixels")
+    told = f", {100 * panels.at:g} % of the pixels"
     return write_result(
-        folder,
+        run,
         title=f"LEX, switching panels ({panels.data})",
-        command=f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
         frame=pd.concat([over, at[~at["label"].isin(over["label"])]]),
         sections=[rates, imputations] if over["rate"].nunique() > 1 else [imputations],
-        figures=_figures(over, at, panels.good) | ({} if drawn is None else {"kept": drawn}),
+        figures={**_figures(over, at, panels.good), "kept": lambda: gallery(compared, run.folder, told=told)},
         asked=[*wanted, *compared],
+        beside=[at],
     )
 
 
@@ -143,26 +147,36 @@ def _in_percent(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(**{name: 100 * frame[name] for name in shares}, rate=rates).rename(columns={"wrong": "wrong panel %"})
 
 
-def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> dict[str, Any]:
-    from ..report import strip, sweep
+def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> Figures:
+    figures: dict[str, Callable[[], Axes]] = {"imputations": lambda: _strip(at, good)}
+    if over["rate"].nunique() > 1:
+        figures["rates"] = lambda: _sweep(over)
+    return figures
+
+
+def _strip(at: pd.DataFrame, good: float) -> Axes:
+    from ..report import strip
 
     drawn = at.rename(columns={"wrong panel %": "% in the wrong panel", "label": "imputation"}).assign(
         seeds=lambda f: "seed " + f["seed"].astype(str)
     )
     title = "Which imputation errs least?"
     x, called = "% in the wrong panel", f"a good answer: at most {good:g} %"
-    figures = {"imputations": strip(drawn, value=x, by="imputation", colour="seeds", line=good, title=title, called=called)}
-    if over["rate"].nunique() > 1:
-        x, y = "% of pixels kept", "% of the selection in the wrong panel"
-        curve = over.groupby(["label", "rate"], sort=False)["wrong panel %"].agg(["mean", "min", "max"]).reset_index()
-        figures["rates"] = sweep(curve.rename(columns={"mean": y, "rate": x}), x=x, y=y, by="label", low="min", high="max")
-    return figures
+    return strip(drawn, value=x, by="imputation", colour="seeds", line=good, title=title, called=called)
+
+
+def _sweep(over: pd.DataFrame) -> Axes:
+    from ..report import sweep
+
+    x, y = "% of pixels kept", "% of the selection in the wrong panel"
+    curve = over.groupby(["label", "rate"], sort=False)["wrong panel %"].agg(["mean", "min", "max"]).reset_index()
+    return sweep(curve.rename(columns={"mean": y, "rate": x}), x=x, y=y, by="label", low="min", high="max")
 
 
 NOTES = (
     "A digit and a piece of clothing lie side by side in random order; the label is that of one of them, so that any pixel kept in the "
     "other panel is wrong. U-Net selector ({width} channels, two levels) and a small convolutional predictor, on exactly k pixels a row "
-    "(method `hold`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). The full recipe: "
+    "(method `sufficient`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). The full recipe: "
     "{steps:,} steps of {batch} images; the predictor learns on random masks of every size alone, so that a selection cannot write to it, "
     "and in the last {last:.0%} of the steps, when the selector is finished, on its masks. Zero imputation is as LEX has it, its predictor "
     "always on the selector's masks; surrogate zero as in REAL-X, on fair coins. ACC: from the kept pixels by the method's own predictor, "

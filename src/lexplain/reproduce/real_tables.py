@@ -14,15 +14,15 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor
 
 from ..auditing import encoding_values
-from ..core import Trial, as_target
+from ..core.contracts import Model
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
 from ..metrics import accuracy, kept
-from ..predictors import Target, from_model
+from ..predictors import Problem
 from ..training import Evaluator, train_evaluator
-from .cells import Cell, run_cells
-from .tables import mean_and_spread, write_result
+from .cells import Cell, Run, split
+from .tables import mark_of, mean_and_spread, write_result
 
 NAME = "real-tables"
 SETS = ("breast_cancer", "german", "adult", "bank", "credit_default")
@@ -70,20 +70,18 @@ def compute(cell: Cell) -> dict[str, float]:
 class _Judges:
     """Two EVAL-X judges of a model's output: one to choose by on validation rows, and one that has the last word on test rows."""
 
-    def __init__(self, cell: Cell, model: Any) -> None:
+    def __init__(self, cell: Cell, model: Model) -> None:
         data = load_data(cell.data, seed=cell.seed)
         self.features, self.seed = Columns().fit(data.train.x), cell.seed
         self.raw = {"train": data.train.x, "validation": data.validation.x, "test": data.test.x}
-        targets: dict[str, Target] = {part: from_model(model, x)[0] for part, x in self.raw.items()}
-        self.rows = {part: Trial(self.features.encode(x), as_target(targets[part].values, False)) for part, x in self.raw.items()}
-        self.labels = {part: targets[part].values.argmax(1) for part in self.raw}
-        self.outputs = targets["train"].outputs
+        problems = {part: Problem.of(x, model=model, features=self.features) for part, x in self.raw.items()}
+        self.rows = {part: problem.trial() for part, problem in problems.items()}
+        self.labels = {part: problem.target.values.argmax(1) for part, problem in problems.items()}
+        self.outputs = problems["train"].target.outputs
 
     def _judge(self, seed: int) -> Evaluator:
-        held = len(self.rows["train"]) // 10
-        train, validation = self.rows["train"].take(slice(held, None)), self.rows["train"].take(slice(0, held))
         fabric = Fabric(accelerator="auto", devices=1)
-        return train_evaluator(self.features, self.outputs, train, validation, fabric=fabric, seed=seed).cpu()
+        return train_evaluator(self.features, self.outputs, *split(self.rows["train"]), fabric=fabric, seed=seed).cpu()
 
     def accuracy(self, judge: Evaluator, part: str, mask: Tensor) -> float:
         """Share of rows whose class, as the model says it, the judge tells from what a mask shows."""
@@ -113,21 +111,21 @@ class _Judges:
         return {**numbers, "encoding": float(told.double().mean())}
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the tables and write them."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     percent = ["eACC", "FULL", "lost", "ACC"]
     frame[percent] *= 100
     order = {name: place for place, name in enumerate([*SETS, "default", *SIZES])}
     frame = frame.sort_values(["data", "label"], key=lambda column: column.map(order), kind="stable")
     columns = ["kept", "eACC", "FULL", "lost", "ACC", "encoding", "fit_seconds"]
     return write_result(
-        folder,
+        run,
         title="Real tables, a gradient-boosting black box: the fewest features within five points",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
+        asked=made,
         sections=[("Features kept a row", _kept(frame)), ("Everything", mean_and_spread(frame, ["data", "label"], columns))],
         figures={},
     )
@@ -136,7 +134,9 @@ def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
 def _kept(frame: pd.DataFrame) -> pd.DataFrame:
     """One row a table, one column a method: features kept, with a star where more than the tolerance is lost."""
     means = frame.groupby(["data", "label"], sort=False)[["kept", "lost"]].mean()
-    text = [f"{line['kept']:.2f}" + ("*" if line["lost"] > POINTS else "") for _, line in means.iterrows()]
+    marks = [mark_of(part) for _, part in frame.groupby(["data", "label"], sort=False)]
+    lines = zip(means["kept"], means["lost"], marks, strict=True)
+    text = [f"{count:.2f}" + ("*" if lost > POINTS else "") + mark for count, lost, mark in lines]
     return pd.Series(text, index=means.index).unstack(sort=False).reset_index()
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from .cells import Cell
+from .cells import Cell, Run
 from .gallery import gallery
-from .images import run
+from .images import run_images
 from .tables import mean_and_spread, write_result
 
 
@@ -60,8 +60,8 @@ XRAY = Table(
         "invase": ("invase", {"penalty": 10.0, "spread": 4.0}),
         "basex": ("basex", {"penalty": 10.0, "spread": 8.0}),
     },
-    {"steps": 2000, "batch_size": 64, "rise": 100, "judge_steps": 1500, "networks": "half", "balanced": True},
-    {"rows": 800, "steps": 200, "batch_size": 32, "rise": 20, "judge_steps": 150, "networks": "half", "balanced": True},
+    {"steps": 2000, "batch_size": 64, "warmup_steps": 100, "judge_steps": 1500, "networks": "half", "balanced": True},
+    {"rows": 800, "steps": 200, "batch_size": 32, "warmup_steps": 20, "judge_steps": 150, "networks": "half", "balanced": True},
     {
         "FULL": (78.0, 78.0, None),
         "realx": (75.0, 70.3, 0.777),
@@ -90,26 +90,23 @@ def cells(table: Table, *, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(name: str, *, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute a table and write it beside the published one."""
-    table = TABLES[name]
-    folder = out / (f"{name}-quick" if quick else name)
-    made = cells(table, quick=quick, seeds=seeds)
-    frame = run(made, folder, workers=workers)
-    drawn = gallery(made, folder)
+    table = TABLES[run.name]
+    made = cells(table, quick=run.quick, seeds=run.seeds)
+    frame = run_images(run, made)
     frame[["ACC", "eACC", "FULL ACC"]] *= 100
     frame["ACC - eACC"] = frame["ACC"] - frame["eACC"]
     frame = frame.rename(columns={"kept": "kept %"})
     columns = ["ACC", "eACC", "ACC - eACC", "eAUROC", "kept %", "FULL ACC", "fit_seconds"]
     published = [{"label": label, "ACC": acc, "eACC": eacc, "eAUROC": area} for label, (acc, eacc, area) in table.published.items()]
     return write_result(
-        folder,
+        run,
         title=table.title,
-        command=f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}",
         notes=f"{table.notes} {NOTES}",
         frame=frame,
         sections=[("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).astype(object).fillna(""))],
-        figures={} if drawn is None else {"kept": drawn},
+        figures={"kept": lambda: gallery(made, run.folder)},
         asked=made,
     )
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
+import torch
 
 from ..auditing import MARGIN
-from .cells import Cell, run_cells
-from .exact import exact_judgement
+from ..data import DATASETS, load_data
+from ..data.synthetic import Synthetic
+from ..metrics import accuracy, auroc, log_likelihood
+from .cells import Cell, Run
 from .synthetic import compute
-from .tables import mean_and_spread, write_result
+from .tables import Figures, mean_and_spread, write_result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 NAME = "realx-table1"
 SETS = ("s1", "s2", "s3")
@@ -68,20 +76,20 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(*, quick: bool, seeds: int, out: Path, workers: int) -> Path:
+def reproduce(run: Run) -> Path:
     """Compute the table and write it beside the published one."""
-    folder = out / (f"{NAME}-quick" if quick else NAME)
-    frame = run_cells(cells(quick=quick, seeds=seeds), compute, folder / "cells", workers=workers)
+    made = cells(quick=run.quick, seeds=run.seeds)
+    frame = run.cells(made, compute)
     percent = ("CFSR", "TPR", "FDR", "ACC", "eACC")
     frame[list(percent)] *= 100
     frame = frame.sort_values(["label", "data"], key=lambda column: column.map(ORDER), kind="stable")
     ours = mean_and_spread(frame, ["label", "data"], [*COLUMNS, "encoding", "kept", "fit_seconds"])
     return write_result(
-        folder,
+        run,
         title="REAL-X, table 1: S1, S2 and S3 from labels",
-        command=f"lexplain reproduce {NAME}{' --quick' if quick else ''} --seeds {seeds}",
         notes=NOTES,
         frame=frame,
+        asked=made,
         sections=[
             ("Ours", ours),
             ("Published (Jethani et al., 2021, table 1)", _published()),
@@ -100,7 +108,8 @@ NOTES = (
     "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
     "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
     "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "
-    "loss is what the encoding column estimates."
+    "loss is what the encoding column estimates. Bars in the figures of ACC and eACC are one standard deviation over seeds to either side "
+    "of the mean, not confidence intervals."
 )
 
 
@@ -115,24 +124,66 @@ def _authors() -> pd.DataFrame:
     )
 
 
-def _figures(frame: pd.DataFrame) -> dict[str, Any]:
-    from ..report import honesty, truth_tradeoff
+def _figures(frame: pd.DataFrame) -> Figures:
+    tables = {str(data): _summary(part) for data, part in frame.groupby("data")}
+    kinds = {"honesty": _honesty, "truth": _truth}
+    return {f"{data}-{kind}": partial(draw, table) for data, table in tables.items() for kind, draw in kinds.items()}
 
-    figures = {}
-    for data, part in frame.groupby("data"):
-        by_method = part.groupby("label")
-        mean, spread = by_method.mean(numeric_only=True), by_method.std(numeric_only=True).fillna(0)
-        table = pd.DataFrame(
-            {
-                "method": mean.index,
-                **{new: mean[old].to_numpy() / 100 for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
-                **{f"{new}_low": ((mean - spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
-                **{f"{new}_high": ((mean + spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
-                "verdict": ["encodes" if nats > MARGIN else "honest" for nats in mean["encoding"]],
-                "tpr": mean["TPR"].to_numpy() / 100,
-                "fdr": mean["FDR"].to_numpy() / 100,
-            }
-        )
-        figures[f"{data}-honesty"] = honesty(table)
-        figures[f"{data}-truth"] = truth_tradeoff(table)
-    return figures
+
+def _honesty(table: pd.DataFrame) -> Axes:
+    from ..report import honesty
+
+    return honesty(table)
+
+
+def _truth(table: pd.DataFrame) -> Axes:
+    from ..report import truth_tradeoff
+
+    return truth_tradeoff(table)
+
+
+def _summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """One row a method: means over seeds, with one standard deviation to either side."""
+    by_method = frame.groupby("label")
+    mean, spread = by_method.mean(numeric_only=True), by_method.std(numeric_only=True).fillna(0)
+    return pd.DataFrame(
+        {
+            "method": mean.index,
+            **{new: mean[old].to_numpy() / 100 for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
+            **{f"{new}_low": ((mean - spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
+            **{f"{new}_high": ((mean + spread)[old] / 100).to_numpy() for new, old in (("acc", "ACC"), ("eacc", "eACC"))},
+            "verdict": ["encodes" if nats > MARGIN else "honest" for nats in mean["encoding"]],
+            "tpr": mean["TPR"].to_numpy() / 100,
+            "fdr": mean["FDR"].to_numpy() / 100,
+        }
+    )
+
+
+DRAWS, ROWS = 300, 10_000  # of the true law, for each of so many rows
+
+
+def exact_judgement(name: str, *, seed: int = 0, rows: int = ROWS, draws: int = DRAWS) -> pd.DataFrame:
+    """What an EVAL-X without error would say: AUROC, accuracy and log-likelihood from the true features, and without the control-flow one.
+
+    These are the true probabilities given what a mask shows, found by drawing the rest from the true law.
+    """
+    law = DATASETS[name]
+    assert isinstance(law, Synthetic)
+    data = load_data(name, seed=seed)
+    x, labels = data.test.x[:rows], torch.as_tensor(data.test.y[:rows])
+    assert data.test.truth is not None and data.control_flow is not None
+    shown = data.test.truth[:rows]
+    hidden = shown.copy()
+    hidden[:, data.control_flow] = False
+    generator = np.random.default_rng(seed)
+    lines = []
+    for what, mask in (("the true features", shown), ("without the control-flow feature", hidden)):
+        odds = np.zeros(len(x))
+        for _ in range(draws):
+            # Columns are independent here, so other rows' values are draws from the law given what is shown.
+            other = data.test.x[generator.integers(len(data.test.x), size=len(x))]
+            odds += 1 / (1 + np.exp(law.judge(np.where(mask, x, other))[0]))  # judge says the log-odds of class 0
+        said = torch.as_tensor(np.stack([1 - odds / draws, odds / draws], 1))
+        values = [float(metric(said, labels).double().mean()) for metric in (auroc, accuracy, log_likelihood)]
+        lines.append((name, what, *values))
+    return pd.DataFrame(lines, columns=["data", "what is shown", "AUROC", "ACC", "log-likelihood"]).round(4)

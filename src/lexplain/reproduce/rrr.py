@@ -1,17 +1,16 @@
-"""Right for the right reasons: toy colours, decoys, irises beside tumours and newsgroups, with and without annotation."""
+"""Cells of "Right for the right reasons": toy colours, decoys, irises beside tumours and newsgroups, with and without annotation."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import nn
 
+from .. import check
 from ..core import Dataset, seeded
 from ..data import load_data
 from ..data.colours import CORNERS, TOP, rule_mask
@@ -19,17 +18,20 @@ from ..data.confounded import IRIS, confound, iris_beside_cancer
 from ..features import Columns
 from ..methods import METHODS
 from ..objectives import Irrelevant
-from ..predictors import Outputs
+from ..predictors import Classes
 from ..right_reasons import Alternatives, RightReasons, find_another_explanation
 from ..training import Settings, fit
-from .cells import Cell, run_cells
-from .synthetic import trial_of
-from .tables import mean_and_spread, write_result
+from .cells import Cell, split, trial_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 HIDDEN = (50, 30)  # of the paper's network
 TRAINING: dict[str, Any] = {"epochs": 64}
 IRIS_TRAINING: dict[str, Any] = {"epochs": 200, "held_out": 0.0}
 SHOWN = 6  # rows of a figure
+WORDS = 12  # of a model that are named
+LIME_ROWS, SAMPLES = 3, 1000
 SPLITS = 100  # of irises and tumours, for each seed that is asked for a share of them
 # Strengths of the paper belong to inputs from 0 to 255 and to sums over a row's marks; ours are means over marks of inputs from 0 to 1.
 SWEEP = tuple(10.0**power for power in range(-4, 7))
@@ -40,14 +42,16 @@ def network(inputs: int, outputs: int) -> nn.Sequential:
     return nn.Sequential(nn.Linear(inputs, HIDDEN[0]), nn.ReLU(), nn.Linear(*HIDDEN), nn.ReLU(), nn.Linear(HIDDEN[1], outputs))
 
 
-def trained(x: np.ndarray, y: np.ndarray, mask: Any, *, seed: int, strength: Any = "auto", **training: Any) -> RightReasons:
+def trained(
+    x: np.ndarray, y: np.ndarray, mask: np.ndarray | None, *, seed: int, strength: float | str = "auto", **training: Any
+) -> RightReasons:
     """The paper's network, trained with an annotation."""
     with seeded(seed):
         start = network(x.shape[1], int(y.max()) + 1)
     return RightReasons(start, strength=strength, random_state=seed, **training).fit(x, y, irrelevant_mask=mask)
 
 
-def forbidden(data: Dataset, label: str) -> Any:
+def forbidden(data: Dataset, label: str) -> np.ndarray | None:
     """What an annotation of this name marks."""
     if label in ("plain", "lime"):
         return None
@@ -104,7 +108,16 @@ def compute_search(cell: Cell) -> dict[str, float]:
     return told
 
 
-def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Any:
+def compute_words(cell: Cell) -> dict[str, str]:
+    """The words that stand in most test posts with a large slope, for each model of a search."""
+    data, found = search(cell)
+    names = np.array(data.frame(data.test).columns)
+    counts = [(model.explain(data.test.x).mask.numpy() & (data.test.x != 0)).sum(0) for model in found.models]
+    words = [", ".join(names[np.argsort(-count, kind="stable")[:WORDS]]) for count in counts]
+    return {f"words {place}": line for place, line in enumerate(words, start=1)}
+
+
+def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Figure:
     """The models of a search side by side, on a few test rows."""
     from ..report import another_explanation
 
@@ -137,30 +150,33 @@ def compute_selection(cell: Cell) -> dict[str, float]:
     features = Columns().fit(data.train.x)
     rows = replace(trial_of(features, data.train), irrelevant=torch.from_numpy(confound(data.train)))
     with seeded(cell.seed):
-        method = METHODS["l2x"](features, Outputs(int(data.train.y.max()) + 1), keep=cell.options["keep"])
-        method.penalties = (*method.penalties, Irrelevant(cell.options["price"]))
-        held = len(rows) // 10
+        method = METHODS["l2x"](features, Classes(int(data.train.y.max()) + 1), keep=cell.options["keep"])
+        charged = (*method.objective.penalties, Irrelevant(cell.options["price"]))
+        method.objective = replace(method.objective, penalties=charged)
         settings = Settings(seed=cell.seed, batch_size=128, **cell.training)
-        fit(method, method.phases(), rows.take(slice(held, None)), rows.take(slice(0, held)), settings)
+        fit(method, method.phases(), *split(rows), settings)
     method.eval()
     told = {}
     for name, part in (("train", data.train), ("test", data.test)):
-        x = features.encode(part.x)
+        x = features.encode(part.x).x
         _, mask = method.explain(x)
         told[name] = float((method.probabilities(x, mask).argmax(1).numpy() == part.y).mean())
     return {**told, "in confound": float((mask.numpy() & confound(data.test)).sum() / mask.sum())}
 
 
-def result(name: str, frame: pd.DataFrame, by: list[str], columns: list[str], *, quick: bool, seeds: int, out: Path, **page: Any) -> Path:
-    """Write the page of one of these tables, accuracies and shares in percent."""
-    shares = [column for column in columns if column not in ("strength", "fit_seconds", "diversity", "ms")]
-    frame[shares] *= 100
-    folder = out / (f"{name}-quick" if quick else name)
-    sections = [("Mean over seeds", mean_and_spread(frame, by, columns)), *page.pop("sections", [])]
-    command = f"lexplain reproduce {name}{' --quick' if quick else ''} --seeds {seeds}"
-    return write_result(folder, command=command, frame=frame, sections=sections, **page)
-
-
-def run(name: str, cells: list[Cell], compute: Any, *, quick: bool, out: Path, workers: int) -> pd.DataFrame:
-    """Compute what is missing of one of these tables."""
-    return run_cells(cells, compute, out / (f"{name}-quick" if quick else name) / "cells", workers=workers)
+def compute_speed(cell: Cell) -> dict[str, float]:
+    """Train briefly, then explain test rows: all at once by input gradients, and a few one by one by LIME for tables."""
+    data = load_data(cell.data, seed=cell.seed)
+    model = trained(data.train.x[:2000], data.train.y[:2000], None, seed=cell.seed, **cell.training)
+    rows = data.test.x
+    if cell.label == "input gradients":
+        model.input_gradients(rows[:2])  # warm up
+        began = time.perf_counter()
+        model.input_gradients(rows)
+        return {"ms": 1000 * (time.perf_counter() - began) / len(rows)}
+    lime = check.require("lime.lime_tabular", extra="peers")
+    explainer = lime.LimeTabularExplainer(data.train.x[:2000], discretize_continuous=False, random_state=cell.seed)
+    began = time.perf_counter()
+    for row in rows[:LIME_ROWS]:
+        explainer.explain_instance(np.asarray(row), model.predict_proba, num_samples=SAMPLES)
+    return {"ms": 1000 * (time.perf_counter() - began) / LIME_ROWS}

@@ -11,46 +11,34 @@ from torch import Tensor
 
 from .. import estimators, imputers, objectives
 from ..auditing import encoding_values
-from ..core import Dataset, Part, Trial, as_target, seeded
+from ..core import Dataset, Trial, seeded
 from ..data import load_data
 from ..features import Columns
 from ..masks import Coins
-from ..methods import METHODS, Method
+from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..metrics import accuracy, auroc, auroc_against_truth, cfsr, empty, fdr, kept, mask_only_accuracy, median_rank, tpr
-from ..predictors import Outputs, from_labels
+from ..predictors import Classes
 from ..training import Evaluator, Settings, fit, train_evaluator
-from .cells import Cell
-
-HELD = 10  # one row in ten of the training part is held back to choose the best epoch
-
-
-def trial_of(features: Columns, part: Part) -> Trial:
-    """Rows with their labels as targets."""
-    target = from_labels(part.y)
-    return Trial(features.encode(part.x), as_target(target.values, target.outputs.real))
+from .cells import Cell, split, trial_of
 
 
 def build(cell: Cell, features: Columns) -> Method:
     """The recipe of a cell; an estimator, an imputer and an objective are given as (name, settings)."""
     options: dict[str, Any] = dict(cell.options)
-    surrogate = options.pop("surrogate", False)
+    if options.pop("surrogate", False):  # the predictor learns on random masks instead of the selector's
+        options["schedule"] = PredictorSchedule(masks=Coins)
     for name, family in (("estimator", estimators), ("imputer", imputers), ("objective", objectives)):
         if name in options:
             kind, settings = options[name]
             options[name] = getattr(family, kind)(**settings)
-    method = METHODS[cell.method](features, Outputs(2), **options)
-    if surrogate:  # the predictor learns on random masks instead of the selector's
-        method.predictor_masks = Coins
-    return method
+    return METHODS[cell.method](features, Classes(2), Parts(imputer=options.pop("imputer", None)), **options)
 
 
 def compute(cell: Cell) -> dict[str, float]:
     """Everything the tables need of one cell."""
     data = load_data(cell.data, seed=cell.seed, **({"rows": cell.training["rows"]} if "rows" in cell.training else {}))
     features = Columns().fit(data.train.x)
-    rows = trial_of(features, data.train)
-    held = len(rows) // HELD
-    train, validation = rows.take(slice(held, None)), rows.take(slice(0, held))
+    train, validation = split(trial_of(features, data.train))
     settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})
     with seeded(cell.seed):
         method = build(cell, features)
@@ -66,21 +54,20 @@ def _evaluator(name: str, rows: int, seed: int) -> Evaluator:
     """The judge of a data set and a seed, shared by all methods: it knows none of them."""
     data = load_data(name, seed=seed, rows=rows)
     features = Columns().fit(data.train.x)
-    every = trial_of(features, data.train)
-    held = len(every) // HELD
-    return train_evaluator(features, Outputs(2), every.take(slice(held, None)), every.take(slice(0, held)), seed=seed + 1000)
+    return train_evaluator(features, Classes(2), *split(trial_of(features, data.train)), seed=seed + 1000)
 
 
 def judge(method: Method, features: Columns, data: Dataset, train: Trial, seed: int) -> dict[str, float]:
     """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
-    x, labels = features.encode(data.test.x), torch.as_tensor(data.test.y)
+    test, labels = trial_of(features, data.test), torch.as_tensor(data.test.y)
+    x = test.x
     scores, mask = method.explain(x)
     with seeded(seed):
         own = method.probabilities(x, mask)
     evaluator = _evaluator(data.name, len(data.train), seed)
     by_evaluator, full = evaluator.probabilities(x, mask), evaluator.probabilities(x, torch.ones_like(mask))
     _, train_mask = method.explain(train.x)
-    told = encoding_values(evaluator, train, train_mask, trial_of(features, data.test), mask, seed=seed)
+    told = encoding_values(evaluator, train, train_mask, test, mask, seed=seed)
     numbers: dict[str, Tensor] = {
         "ACC": accuracy(own, labels),
         "AUROC": auroc(own, labels),

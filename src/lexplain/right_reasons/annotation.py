@@ -1,11 +1,10 @@
-"""What people say must not decide, as masks: 1 = irrelevant. Rows of NaN were not annotated."""
+"""Annotations of what a model must not use, as masks: 1 = irrelevant. Rows of NaN are not annotated."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -25,14 +24,14 @@ def mask_from_columns(columns: Collection[str], names: Sequence[str]) -> np.ndar
 
 
 def mask_from_table(table: str | Path | pd.DataFrame, names: Sequence[str], rows: int) -> np.ndarray:
-    """(n, d) of 0, 1 and NaN, from a table of one line a mark: the row's number from 0, and the feature's name.
+    """(n, d) of 0, 1 and NaN, from a table with one line a mark: the row's number from 0, and the feature's name.
 
-    Rows with no line are NaN: nobody looked at them. A line without a feature says that the row was looked at and nothing is irrelevant.
+    Rows with no line are NaN: they are not annotated. A line without a feature says that nothing in the row is irrelevant.
 
     Args:
         table: a CSV file, or a DataFrame, with the columns row and feature.
         names: of the features, in order.
-        rows: how many the data has.
+        rows: number of rows of the data.
     """
     read = table if isinstance(table, pd.DataFrame) else pd.read_csv(check.readable(Path(table)), dtype={"feature": "str"})
     row, feature = check.annotation_table(read, names, rows)
@@ -45,7 +44,7 @@ def mask_from_table(table: str | Path | pd.DataFrame, names: Sequence[str], rows
 
 
 def mask_from_picture(path: str | Path, shape: Sequence[int]) -> np.ndarray:
-    """(height, width) or (channels, height, width) of bool: where a picture file, painted by hand, is not black.
+    """(height, width) or (channels, height, width) of bool: where a mask image, painted by hand, is not black.
 
     Args:
         path: a .png file of the size of one input.
@@ -62,7 +61,7 @@ def mask_from_picture(path: str | Path, shape: Sequence[int]) -> np.ndarray:
 
 
 def mask_from_words(words: Collection[str], vocabulary: Sequence[str], *, ignore_case: bool = False) -> np.ndarray:
-    """(d,) of bool: the words of a vocabulary that must not decide; `*` stands for any letters.
+    """(d,) of bool: the words of a vocabulary that a model must not use; `*` matches any letters.
 
     Example:
         >>> mask_from_words(["post*"], ["poster", "God"]).tolist()
@@ -75,14 +74,14 @@ def mask_from_words(words: Collection[str], vocabulary: Sequence[str], *, ignore
     return found
 
 
-def mask_of_rows(annotation: Any, shape: Sequence[int], annotated_rows: Any = None) -> np.ndarray:
+def mask_of_rows(annotation: object, shape: Sequence[int], annotated_rows: object = None) -> np.ndarray:
     """(n, ...) of bool: one mark for each input, from an annotation of all rows, of some, or of one input for all.
 
     Args:
         annotation: of the shape of the inputs, where rows of NaN are not annotated; of the shape of one input, for all rows; of the
-            first axes alone, such as one mark a token of embedded text; or of some rows, which `annotated_rows` names.
+            first axes alone, such as one mark a token of embedded text; or of some rows, those of `annotated_rows`.
         shape: of the inputs.
-        annotated_rows: (m,) numbers of the rows that the annotation is of.
+        annotated_rows: (m,) numbers of the rows that the annotation describes.
     """
     marks = np.asarray(check.as_array(annotation), dtype=np.float32)
     whole = tuple(shape)

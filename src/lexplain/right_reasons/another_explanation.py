@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,37 +12,39 @@ from torch import nn
 
 from .. import check
 from ..core import Explanation, seeded
+from ..core.contracts import Labels, RawRows
+from . import _check
 from .right_reasons import CUTOFF, RightReasons, largest
 
-SAME = 0.9  # overlap of a model's explanations with one before it from which on they have stopped changing
-NOISE = 0.5  # of each input's spread: how far rows are moved off the data to compare decision boundaries
+SAME_OVERLAP = 0.9  # of a model's explanations with those of an earlier one: from here on they have stopped changing
+NOISE = 0.5  # standard deviations of each input: the noise on rows where decision boundaries are compared
 
 
 @dataclass(frozen=True)
 class Alternatives:
     """Models that are right for different reasons, in the order they were found.
 
-    A row of `table()` is a model: its accuracy (R² of real values) on rows it learned from and on others, how much of its explanations
-    one before it had given (1: nothing new), and how many inputs of a row were forbidden to it.
+    Each row of `table()` is a model: its accuracy (R² for real values) on training rows and on held-out rows, the overlap of its
+    explanations with those of an earlier model (1: nothing new), and how many inputs of a row it was forbidden to use.
     """
 
     models: tuple[RightReasons, ...]
-    masks: tuple[np.ndarray, ...]  # (n, ...) of bool: what each model was told not to use
+    masks: tuple[np.ndarray, ...]  # (n, ...) of bool: what each model must not use
     train_scores: tuple[float, ...]
     held_scores: tuple[float, ...]
     overlaps: tuple[float, ...]
-    disagreement: np.ndarray  # (models, models) share of rows moved off the data on which two models differ
+    disagreement: np.ndarray  # (models, models) share of noisy rows on which two models differ
     cosines: np.ndarray  # (models, models) mean absolute cosine of two models' input gradients
-    why: str  # it stopped
+    why: str  # the search stopped
 
     def __len__(self) -> int:
         return len(self.models)
 
     @property
     def diversity(self) -> float:
-        """How different the decision boundaries are: the mean disagreement of two models on rows moved off the data, in [0, 1].
+        """How different the decision boundaries are: the mean disagreement of two models on noisy rows, in [0, 1].
 
-        On the data all models are right and agree. Half a standard deviation of noise away, they agree only where their boundaries do.
+        On the data all models are right and agree. With noise of half a standard deviation they agree only where their boundaries do.
         """
         return _off_diagonal(self.disagreement)
 
@@ -53,68 +54,69 @@ class Alternatives:
         columns = {"train": self.train_scores, "held out": self.held_scores, "overlap": self.overlaps, "forbidden": forbidden}
         return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self) + 1, name="model"))
 
-    def explain(self, X: Any) -> list[Explanation]:
+    def explain(self, X: RawRows) -> list[Explanation]:
         """Each model's explanation of the same rows."""
         return [model.explain(X) for model in self.models]
 
 
 def find_another_explanation(
     make_network: Callable[[], nn.Module],
-    X: Any,
-    y: Any,
+    X: RawRows,
+    y: Labels,
     *,
     most: int = 5,
     cutoff: float = CUTOFF,
     fall: float = 0.1,
-    irrelevant_mask: Any = None,
+    irrelevant_mask: object = None,
     trainer: RightReasons | None = None,
     held_out: float = 0.2,
     random_state: int = 0,
 ) -> Alternatives:
-    """Train models one after the other, each forbidden to use what those before it used.
+    """Train models one after the other, each forbidden to use what the earlier ones used.
 
-    The first is trained plainly. Of each model the largest input gradients of every row are marked, and the next one is trained from
-    scratch with all marks so far. It stops when a model is `fall` less accurate on held-out rows than the best before it (nothing is left
-    to be right for), when explanations stop changing, or at `most` models. The model that fell is the last one, to be looked at too.
+    The first model is trained without marks. The largest input gradients of each row are then marked, and the next model is trained from
+    scratch with all marks so far. The search stops when the accuracy on held-out rows falls `fall` below the best so far (no other reason
+    is left), when explanations stop changing, or at `most` models. The model whose accuracy fell is included as the last one.
 
     Args:
-        make_network: called for a fresh network for each model, with torch's seed set.
+        make_network: returns a fresh network; called once a model, with torch's seed set.
         X: (n, ...) inputs, as for `RightReasons`.
         y: labels, probabilities or real values.
-        most: models at the most.
-        cutoff: share of a row's largest slope above which an input counts as used.
-        fall: of accuracy (or R²) on held-out rows, at which to stop.
+        most: maximum number of models.
+        cutoff: an input counts as used above this share of the row's largest slope.
+        fall: drop of accuracy (or R²) on held-out rows at which to stop.
         irrelevant_mask: (n, ...) of 0 and 1: what is known to be irrelevant from the start.
-        trainer: a `RightReasons` whose settings to use; its network is not. None: the defaults.
-        held_out: share of the rows that no model learns from.
-        random_state: of the split, of the networks and of every draw.
+        trainer: a `RightReasons` without features, whose settings are used; its network is not. None: the defaults.
+        held_out: share of the rows that no model is trained on.
+        random_state: seed of the split, the networks and every draw.
 
     Example:
         >>> found = find_another_explanation(lambda: nn.Linear(2, 2), np.random.rand(60, 2), [0, 1] * 30, most=1)
         >>> len(found), found.why
-        (1, '1 model is the most that was asked for')
+        (1, '1 model is the maximum that was asked for')
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.3.
     """
     check.counts(most=most)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
+    _check.search_reads_inputs(None if trainer is None else trainer.features)
     x, answers = check.inputs(X), check.as_array(y)
-    check.same_length(x, answers)
+    check.same_length(len(x), answers)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
     held, kept = np.split(order, [max(1, round(held_out * len(x)))])
     names = X.columns if isinstance(X, pd.DataFrame) else None
-    seen, other = (x[part] if names is None else pd.DataFrame(x[part], columns=names) for part in (kept, held))
+    train, other = (x[part] if names is None else pd.DataFrame(x[part], columns=names) for part in (kept, held))
     mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else check.as_array(irrelevant_mask)[kept].astype(bool)
-    search = _Search(make_network, trainer, (seen, answers[kept]), (other, answers[held]), cutoff, random_state)
+    search = _Search(make_network, trainer, (train, answers[kept]), (other, answers[held]), cutoff, random_state)
     why = ""
     while len(search.models) < most and not why:
         mask = search.add(mask)
         why = search.stops(fall)
     train_scores, held_scores = zip(*search.scores, strict=True)
     disagreement, cosines = _compare(search.models, other, random_state)
-    why = why or f"{most} model{'s are' if most > 1 else ' is'} the most that was asked for"
+    why = why or f"{most} model{'s are' if most > 1 else ' is'} the maximum that was asked for"
     found = (tuple(search.models), tuple(search.masks), train_scores, held_scores, tuple(search.overlaps))
     return Alternatives(*found, disagreement, cosines, why)
 
@@ -122,10 +124,18 @@ def find_another_explanation(
 class _Search:
     """The models found so far."""
 
-    def __init__(self, make: Any, trainer: RightReasons | None, seen: Any, other: Any, cutoff: float, seed: int) -> None:
-        given = {} if trainer is None else trainer.get_params(deep=False)
-        self.settings = {name: value for name, value in given.items() if name not in ("network", "random_state")}
-        self.make, self.seen, self.other, self.cutoff, self.seed = make, seen, other, cutoff, seed
+    def __init__(
+        self,
+        make: Callable[[], nn.Module],
+        trainer: RightReasons | None,
+        train: tuple[RawRows, Labels],
+        other: tuple[RawRows, Labels],
+        cutoff: float,
+        seed: int,
+    ) -> None:
+        settings = {} if trainer is None else trainer.get_params(deep=False)
+        self.settings = {name: value for name, value in settings.items() if name not in ("network", "random_state")}
+        self.make, self.train, self.other, self.cutoff, self.seed = make, train, other, cutoff, seed
         self.models: list[RightReasons] = []
         self.masks: list[np.ndarray] = []
         self.used: list[np.ndarray] = []
@@ -133,50 +143,50 @@ class _Search:
         self.overlaps: list[float] = []
 
     def add(self, mask: np.ndarray) -> np.ndarray:
-        """Train one more model that must not use what a mask marks, and mark what it uses too."""
+        """Train one more model that must not use what a mask marks; return the mask with what this model uses."""
         seed = self.seed + len(self.models)
         with seeded(seed):
             network = self.make()
-        model = RightReasons(network, random_state=seed, **self.settings).fit(*self.seen, irrelevant_mask=mask)
-        uses = _used(model, self.seen[0], self.cutoff).reshape(mask.shape)
+        model = RightReasons(network, random_state=seed, **self.settings).fit(*self.train, irrelevant_mask=mask)
+        uses = _used(model, self.train[0], self.cutoff).reshape(mask.shape)
         self.overlaps.append(max((_overlap(uses, before) for before in self.used), default=0.0))
         self.models.append(model)
         self.masks.append(mask)
         self.used.append(uses)
-        self.scores.append((model.score(*self.seen), model.score(*self.other)))
+        self.scores.append((model.score(*self.train), model.score(*self.other)))
         both: np.ndarray = mask | uses
         return both
 
     def stops(self, fall: float) -> str:
-        """Why to stop here, if so."""
+        """Why the search stops here; empty if it goes on."""
         number, last, best = len(self.models), self.scores[-1][1], max(score for _, score in self.scores)
         if last < best - fall:
             return f"model {number} falls to {last:.3f} on held-out rows, where {best:.3f} was reached"
-        return f"the explanations of model {number} are those of one before it" if self.overlaps[-1] >= SAME else ""
+        return f"the explanations of model {number} are the same as those of an earlier one" if self.overlaps[-1] >= SAME_OVERLAP else ""
 
 
-def _used(model: RightReasons, rows: Any, cutoff: float) -> np.ndarray:
+def _used(model: RightReasons, rows: RawRows, cutoff: float) -> np.ndarray:
     sizes = torch.from_numpy(np.abs(model.input_gradients(rows)).reshape(len(rows), -1))
     marks: np.ndarray = largest(sizes, cutoff).numpy()
     return marks
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
-    """Mean share of the inputs that either uses which both use (Jaccard)."""
+    """Mean Jaccard index of two masks."""
     flat, beside = one.reshape(len(one), -1), other.reshape(len(other), -1)
     either = (flat | beside).sum(1)
     return float(((flat & beside).sum(1) / np.maximum(either, 1)).mean())
 
 
-def _compare(models: list[RightReasons], rows: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Disagreement on rows moved off the data, and cosines of gradients on the data, of each pair of models."""
+def _compare(models: list[RightReasons], rows: RawRows, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Disagreement on noisy rows, and cosines of gradients on the data, of each pair of models."""
     x = check.inputs(rows)
     moved = x + NOISE * x.std(0, keepdims=True) * np.random.default_rng(seed).standard_normal(x.shape).astype(np.float32)
-    said = np.stack([model.predict(moved) for model in models])
+    predicted = np.stack([model.predict(moved) for model in models])
     if models[0].outputs_.real:  # apart by more than half the spread of the answers
-        apart = (np.abs(said[:, None] - said[None]) > models[0].target_.scale / 2).mean(2)
+        apart = (np.abs(predicted[:, None] - predicted[None]) > models[0].target_.scale / 2).mean(2)
     else:
-        apart = (said[:, None] != said[None]).mean(2)
+        apart = (predicted[:, None] != predicted[None]).mean(2)
     slopes = np.stack([model.input_gradients(x).reshape(len(x), -1) for model in models])  # (models, n, d)
     units = slopes / np.maximum(np.linalg.norm(slopes, axis=2, keepdims=True), np.finfo(np.float32).tiny)
     return apart, np.abs(np.einsum("ind,jnd->ijn", units, units)).mean(2)

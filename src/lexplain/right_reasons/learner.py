@@ -1,4 +1,4 @@
-"""A network that learns answers and reasons together: what the training loop is given."""
+"""What the training loop is given: a network, its loss with the gradient penalty, and how an epoch is judged."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.distributions import Normal
 
 from ..core import Trial, joined, target_values
-from .penalty import Terms, two_terms, wrong_answers
+from .penalty import Terms, label_loss, two_terms
 from .strength import Balance, starting_strength
 
-JUDGES = 20  # annotated rows that are enough to choose an epoch by
+MIN_MARKED_ROWS = 20  # annotated rows that are enough to choose an epoch by
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,13 @@ class Variant:
 
 
 class Learner(nn.Module):
-    """A network, and the strength that goes with it, so that a checkpoint holds both.
+    """A network and the strength of its penalty, so that a checkpoint holds both.
 
     Args:
-        network: what learns.
+        network: what is trained.
         variant: of the penalty.
-        strength: of the reasons; None: none, unless `find_strength` finds one.
-        always: rows that are in each batch.
+        strength: of the penalty; None: none, unless `find_strength` finds one.
+        always: rows to put in every batch.
     """
 
     def __init__(self, network: nn.Module, variant: Variant, strength: float | None, always: Trial | None = None) -> None:
@@ -46,7 +46,7 @@ class Learner(nn.Module):
         return float(self.balance.value) if self.balance is not None else self.strength or 0.0
 
     def find_strength(self, rows: Trial, *, rate: float, steps: int, batch: int) -> None:
-        """Let the strength be found, and kept in proportion while training; see `starting_strength`."""
+        """Find a strength to start with, which `Balance` then adapts while training; see `starting_strength`."""
         answers = target_values(rows.target)
         guess = answers.mean(0, keepdim=True)
         real = isinstance(rows.target, Normal)
@@ -55,12 +55,12 @@ class Learner(nn.Module):
         self.balance = Balance(start).to(rows.x.device)
 
     def terms(self, network: nn.Module, trial: Trial) -> Terms:
-        """What a batch costs a network."""
+        """The terms of a network's loss on a batch."""
         y, how = target_values(trial.target), self.variant
         return two_terms(network, trial.x, y, trial.irrelevant, scale=how.scale, target=how.target, normalise=how.normalise)
 
     def loss(self, trial: Trial) -> Tensor:
-        """What to descend on a batch."""
+        """The loss of a batch."""
         trial = trial if self.always is None else joined(self.always, trial)
         terms = self.terms(self.network, trial)
         loss = terms.answers
@@ -71,19 +71,19 @@ class Learner(nn.Module):
         return loss
 
     def judge(self, trial: Trial) -> Tensor:
-        """What answers cost on held-out rows whose marked inputs take the values of other rows, so that who uses them is found out.
+        """The loss on held-out rows whose marked inputs take the values of other rows, which reveals a network that uses them.
 
-        It is made of training rows and of the annotation alone. Rows without marks do not count where enough others have some.
+        It needs the training rows and the annotation alone. Rows without marks do not count where enough others have some.
         """
         if trial.irrelevant is not None:
             marked = trial.irrelevant.flatten(1).any(1)
-            trial = trial.take(marked) if int(marked.sum()) >= JUDGES else trial
+            trial = trial.take(marked) if int(marked.sum()) >= MIN_MARKED_ROWS else trial
             trial = _with_marked_of_others(trial)
-        return wrong_answers(self.network(trial.x), target_values(trial.target))
+        return label_loss(self.network(trial.x), target_values(trial.target))
 
     @torch.no_grad()
     def still_used(self, trial: Trial) -> float:
-        """Share of the marked rows whose answer changes with the marked inputs; of real values, of their variance."""
+        """Share of the marked rows whose prediction changes with the marked inputs; for real values, share of the variance."""
         assert trial.irrelevant is not None
         trial = trial.take(trial.irrelevant.flatten(1).any(1))
         if len(trial) < 2:

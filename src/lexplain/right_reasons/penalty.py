@@ -1,4 +1,4 @@
-"""What it costs a network to look where it must not: the loss of "right for the right reasons"."""
+"""The loss of "right for the right reasons": a penalty on input gradients along marked inputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def differentiable_twice(network: nn.Module, x: Tensor) -> Iterator[None]:
         yield
 
 
-def spoken(output: Tensor, *, scale: str = "log", target: str | int = "sum", y: Tensor | None = None) -> Tensor:
+def explained_output(output: Tensor, *, scale: str = "log", target: str | int = "sum", y: Tensor | None = None) -> Tensor:
     """The numbers (b,) whose slopes explain a network's output: logits (b, c), or values (b,) or (b, 1).
 
     Args:
@@ -35,30 +35,30 @@ def spoken(output: Tensor, *, scale: str = "log", target: str | int = "sum", y: 
     """
     if output.ndim == 1 or output.shape[1] == 1:
         return output.reshape(len(output))
-    said = output.log_softmax(1) if scale == "log" else output.softmax(1)
+    values = output.log_softmax(1) if scale == "log" else output.softmax(1)
     if target == "sum":
-        return said.sum(1)
+        return values.sum(1)
     if target == "max":
-        return said.max(1).values
+        return values.max(1).values
     if target == "label":
         assert y is not None
         index = y if y.ndim == 1 else y.argmax(1)
-        return said.gather(1, index[:, None]).squeeze(1)
-    return said[:, int(target)]
+        return values.gather(1, index[:, None]).squeeze(1)
+    return values[:, int(target)]
 
 
 def input_gradients(
     network: nn.Module, x: Tensor, *, scale: str = "log", target: str | int = "sum", y: Tensor | None = None, keep_graph: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """The slopes (b, ...) of what a network says of rows x (b, ...), and its output.
+    """The slopes (b, ...) of a network's output for rows x (b, ...), and that output.
 
     Args:
-        network: rows to logits (b, c), or to values (b,) or (b, 1).
+        network: maps rows to logits (b, c), or to values (b,) or (b, 1).
         x: the rows.
-        scale: see `spoken`, as for target and y.
+        scale: see `explained_output`, as for target and y.
         target: likewise.
         y: likewise.
-        keep_graph: let the slopes be differentiated again.
+        keep_graph: make the slopes differentiable again.
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.1.
@@ -66,16 +66,16 @@ def input_gradients(
     x = x.detach().requires_grad_()
     with torch.enable_grad(), differentiable_twice(network, x):
         output: Tensor = network(x)
-        total = spoken(output, scale=scale, target=target, y=y).sum()
+        total = explained_output(output, scale=scale, target=target, y=y).sum()
         (slopes,) = torch.autograd.grad(total, x, create_graph=keep_graph)
     return slopes, output
 
 
 class Terms(NamedTuple):
-    """What a batch costs; all but the first are None where no row is annotated."""
+    """The terms of the loss of a batch; all but the first are None where no row is annotated."""
 
-    answers: Tensor  # mean cost of wrong answers
-    reasons: Tensor | None = None  # cost of wrong reasons, before it is multiplied with the strength
+    answers: Tensor  # mean loss of the labels
+    reasons: Tensor | None = None  # gradient penalty, before it is multiplied by the strength
     marked: Tensor | None = None  # mean squared slope along marked inputs
     elsewhere: Tensor | None = None  # mean squared slope along the other inputs of annotated rows
 
@@ -90,13 +90,13 @@ def two_terms(
     target: str | int = "sum",
     normalise: bool = True,
 ) -> Terms:
-    """The cost of wrong answers and of wrong reasons on a batch.
+    """The loss of the labels and the gradient penalty of a batch.
 
     Only annotated rows are differentiated twice, unless the network normalises over the batch, which must see its rows together.
     """
     marked = None if irrelevant_mask is None else irrelevant_mask.flatten(1).any(1)  # (b,)
     if irrelevant_mask is None or marked is None or not bool(marked.any()):
-        return Terms(wrong_answers(network(x), y))
+        return Terms(label_loss(network(x), y))
     together = bool(marked.all()) or any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in network.modules())
     chosen = slice(None) if together else marked
     slopes, output = input_gradients(network, x[chosen], scale=scale, target=target, y=y[chosen], keep_graph=True)
@@ -106,10 +106,10 @@ def two_terms(
     elsewhere = ((1 - where) * slopes.detach()).square().flatten(1).sum(1)[marked[chosen]].sum() / free.clamp_min(1)
     if not together:
         output, y = torch.cat([output, network(x[~marked])]), torch.cat([y[marked], y[~marked]])
-    return Terms(wrong_answers(output, y), squares / (marks if normalise else len(x)), squares.detach() / marks, elsewhere)
+    return Terms(label_loss(output, y), squares / (marks if normalise else len(x)), squares.detach() / marks, elsewhere)
 
 
-def wrong_answers(output: Tensor, y: Tensor) -> Tensor:
+def label_loss(output: Tensor, y: Tensor) -> Tensor:
     """Mean cross-entropy of logits (b, c) with classes (b,) or probabilities (b, c); of real values (b,) half the mean squared error."""
     if y.ndim == 1 and y.is_floating_point():
         return (output.reshape(len(output)) - y).square().mean() / 2
@@ -127,18 +127,18 @@ def right_reasons_loss(
     target: str | int = "sum",
     normalise: bool = True,
 ) -> Tensor:
-    """The loss of "right for the right reasons" on a batch, for a training loop of one's own.
+    """The loss of "right for the right reasons" on a batch, for a training loop of your own.
 
-    Wrong answers cost their cross-entropy (real values half their squared error), and wrong reasons `strength` times the squared slopes
-    of what the network says along the inputs that are marked as irrelevant. Without a mark it is the plain loss at the plain price.
+    It is the cross-entropy of the labels (for real values half the squared error), plus `strength` times the squared slopes of the
+    network's output along the inputs that are marked as irrelevant. Without a mark it is the plain loss, at no extra cost.
 
     Args:
-        network: rows to logits (b, c), or to values (b,) or (b, 1).
+        network: maps rows to logits (b, c), or to values (b,) or (b, 1).
         x: (b, ...) rows.
         y: (b,) classes, (b, c) probabilities, or (b,) real values.
         irrelevant_mask: (b, ...) as x, 1 = must not be used; rows of zeros are not annotated. None: no row is.
         strength: lambda_1 of the paper.
-        scale: see `spoken`; the paper's loss is log and sum.
+        scale: see `explained_output`; the paper's loss is log and sum.
         target: likewise.
         normalise: divide the squares by the number of marks, so that the strength depends neither on it nor on the batch. False: by the
             number of rows, which is the published loss divided by the batch's size: its 1000 belongs to inputs from 0 to 255, and means

@@ -3,62 +3,69 @@
 from __future__ import annotations
 
 import copy
-import hashlib
 import logging
 from dataclasses import replace
 from functools import partial
-from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import torch
+from lightning_fabric import Fabric
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, as_target, seeded, target_values
-from ..methods import Phase, Step
-from ..predictors import Target, from_labels
-from ..training.checkpoint import Checkpoint
-from ..training.device import fabric_of
-from ..training.fit import fit
-from ..training.settings import Settings, constant
-from .annotation import mask_of_rows
-from .learner import Learner, Variant
+from ..core import Explanation, Trial, seeded
+from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..predictors import Target
+from ..training import Checkpoint, fabric_of
+from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
+from .inputs import Inputs, read_training_rows
+from .learner import Variant
 from .penalty import input_gradients
+from .store import load, save
 
 log = logging.getLogger("lexplain")
-USED = 0.1  # share of answers that change with marked inputs from which it is said
+MAX_STILL_USED = 0.1  # share of answers that may change with marked inputs before a warning
 CUTOFF = 0.67  # of a row's largest slope, above which an input counts as used (the paper's c)
-PROBE = 1000  # most steps that are spent on finding a strength; a network that has not begun to learn has no slopes to measure
 MAX_ROWS = 8192  # of a forward pass outside training
 
 
 class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Train a differentiable network on labels and on what people say must not decide them.
+    """Train a differentiable network on labels and on an annotation of inputs that it must not use.
 
-    Its slopes along inputs that the annotation marks are penalised; of rows without annotation only the answers count. With no mark at
-    all it is plain training. `network` is copied by `fit`, and starts from the weights that it has.
+    Training penalises the network's input gradients along the inputs that the annotation marks. Rows without annotation only contribute
+    their labels, and with no mark at all this is plain training.
 
     Args:
-        network: rows (b, ...) to logits (b, c), or to values (b, 1) where y is real. For text, rows are embedded tokens.
-        strength: what the reasons cost beside the answers (the paper's lambda_1), or "auto": both terms are kept of one order of
-            magnitude, from the training rows alone.
-        scale: "log" or "linear" probabilities have the slopes that are penalised.
+        network: maps rows (b, ...) to logits (b, c), or to values (b, 1) where y is real. `fit` copies it and starts from its weights. It
+            reads the inputs as they are (images, embedded tokens), or encoded by `features` where these are given. None: a dense network
+            of our own, on rows encoded by features.
+        features: what is marked and explained, such as `Columns()` or `Groups(...)`; rows are then checked and encoded. None: every input
+            of your network; for our own network, what suits the rows, so that a DataFrame may have categories.
+        strength: weight of the gradient penalty beside the loss of the labels (the paper's lambda_1), or "auto": both terms are kept of
+            one order of magnitude, from the training rows alone.
+        scale: penalise the gradients of "log" or "linear" probabilities.
         target: "sum" over the classes, "max", "label", or the index of a class; see `right_reasons_loss`, as for normalise.
         normalise: divide by the number of marks; False: the published sums over the rows of a batch.
         l2: price of the squared weights and biases (the paper's lambda_2, for its sums: a batch of b rows costs l2 / b).
         epochs: passes over the rows.
-        batch_size: rows of an optimiser step.
+        batch_size: rows of an optimiser step. None: 256; for our own network a tenth of the rows, from 16 to 256.
         learning_rate: of Adam.
-        held_out: share of the rows on which the best epoch is chosen; there marked inputs take the values of other rows, so that who
-            uses them is found out. 0: the last epoch is kept, as in the paper.
+        held_out: share of the rows on which the best epoch is chosen. Their marked inputs take the values of other rows, which reveals a
+            network that uses them. 0: the last epoch is kept, as in the paper.
         device: "auto", "cpu", "cuda", "cuda:1" or a Fabric.
         random_state: of the order of rows and of every draw.
+
+    Example:
+        >>> import pandas as pd
+        >>> table = pd.DataFrame({"leak": ["a", "b"] * 30, "dose": [0.0, 1.0] * 30})
+        >>> model = RightReasons(epochs=2).fit(table, [0, 1] * 30, irrelevant_mask=[1, 0])
+        >>> model.explain(table.head(3)).names
+        ('leak', 'dose')
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons: Training Differentiable Models by Constraining their Explanations,
@@ -67,21 +74,23 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def __init__(
         self,
-        network: nn.Module,
+        network: nn.Module | None = None,
         *,
+        features: Features | None = None,
         strength: float | str = "auto",
         scale: str = "log",
         target: str | int = "sum",
         normalise: bool = True,
         l2: float = 0.0,
         epochs: int = 64,
-        batch_size: int = 256,
+        batch_size: int | None = None,
         learning_rate: float = 1e-3,
         held_out: float = 0.1,
-        device: Any = "auto",
-        random_state: Any = 0,
+        device: str | Fabric = "auto",
+        random_state: RandomState = 0,
     ) -> None:
         self.network = network
+        self.features = features
         self.strength = strength
         self.scale = scale
         self.target = target
@@ -96,43 +105,44 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: RawRows,
+        y: Labels,
         *,
-        irrelevant_mask: Any = None,
-        annotated_rows: Any = None,
-        always_include: Any = None,
+        irrelevant_mask: object = None,
+        annotated_rows: object = None,
+        always_include: object = None,
         checkpoint: str | Path | None = None,
     ) -> RightReasons:
-        """Learn.
+        """Train the network.
 
         Args:
-            X: (n, ...) inputs as the network eats them; a DataFrame gives its columns' names to explanations.
+            X: (n, ...) inputs as the network reads them, or rows that `features` encode. The columns of a DataFrame name the explanations.
             y: (n,) labels or real values, or (n, c) probabilities.
             irrelevant_mask: 1 = must not be used; (n, ...) as X, where rows of NaN are not annotated; the shape of one input, for all
-                rows; or (m, ...) for the m `annotated_rows`.
-            annotated_rows: (m,) numbers of the rows that irrelevant_mask is of; None: all.
-            always_include: numbers of rows that are in each batch, such as the few that are annotated.
-            checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
+                rows; or (m, ...) for the m `annotated_rows`. With features: one mark a feature, or one an encoded input.
+            annotated_rows: (m,) numbers of the rows that irrelevant_mask describes; None: all.
+            always_include: numbers of rows to put in every batch, such as the few that are annotated.
+            checkpoint: a file that keeps the state of the training; a fit that was interrupted resumes from it.
         """
         self._check()
-        x = check.inputs(X)
-        target = from_labels(y)
-        check.same_length(x, target.values)
-        seed = (
-            self.random_state if isinstance(self.random_state, (int, np.integer)) else check_random_state(self.random_state).randint(2**31)
-        )
-        marks = None if irrelevant_mask is None else torch.from_numpy(mask_of_rows(irrelevant_mask, x.shape, annotated_rows).copy())
-        rows = Trial(torch.from_numpy(x), as_target(target.values, target.outputs.real), irrelevant=marks)
-        with seeded(int(seed)):
-            self._train(rows, target, int(seed), always_include, checkpoint)
-        self.target_, self.outputs_ = replace(target, values=target.values[:0]), target.outputs
-        self.n_features_in_ = x.shape[1]
-        self.input_shape_ = x.shape[1:]
-        if target.classes is not None:
-            self.classes_ = target.classes
-        named = isinstance(X, pd.DataFrame)
-        self.names_ = tuple(map(str, X.columns)) if named else tuple(_place(index) for index in np.ndindex(*x.shape[1:]))
+        plain = self.network is not None and self.features is None
+        inputs, encoded, target = read_training_rows(X, y, self.features, plain=plain)
+        given = self.random_state
+        seed = int(given if isinstance(given, (int, np.integer)) else check_random_state(given).randint(2**31))
+        marks = None if irrelevant_mask is None else inputs.marks(irrelevant_mask, encoded, annotated_rows)
+        rows = Trial(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
+        always = None if always_include is None else rows.take(torch.as_tensor(check.as_array(always_include)))
+        if self.network is not None:
+            network = copy.deepcopy(self.network)
+        else:
+            with seeded(seed):
+                network = default_network(inputs.shape, target.outputs)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, fingerprint(network, rows, seed, self._settings()))
+        with seeded(seed):
+            training = self._training(len(rows), seed)
+            result = train(network, rows, target.outputs, training, always=always, fabric=fabric_of(self.device), checkpoint=kept)
+        self._remember(inputs, replace(target, values=target.values[:0]), result)
+        self._warn()
         return self
 
     def _check(self) -> None:
@@ -141,122 +151,134 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         check.counts(epochs=self.epochs, batch_size=self.batch_size)
         check.positive(learning_rate=self.learning_rate)
 
-    def _train(self, rows: Trial, target: Target, seed: int, always_include: Any, checkpoint: Any) -> None:
-        fabric = fabric_of(self.device)
-        network = copy.deepcopy(self.network).to(fabric.device).requires_grad_(True)
-        with torch.no_grad():
-            few = rows.take(slice(0, 4)).to(fabric.device)
-            check.network_output(network.eval()(few.x), len(few), target.outputs.count, target.outputs.real)
-        train, held = self._split(rows)
-        marked = train.irrelevant is not None and self.strength != 0 and bool(train.irrelevant.any())
-        if not marked:
-            train, held = replace(train, irrelevant=None), replace(held, irrelevant=None)
-        always = None if always_include is None else rows.take(torch.as_tensor(check.as_array(always_include))).to(fabric.device)
-        variant = Variant(self.scale, self.target, self.normalise, self.l2)
-        learner = Learner(network, variant, None if self.strength == "auto" else float(self.strength), always)
-        if marked and self.strength == "auto":
-            learner.find_strength(train.to(fabric.device), rate=self.learning_rate, steps=PROBE, batch=self.batch_size)
-        step = Step("network", learner, learner.loss, learner.judge, copies=3 if marked else 1)
-        phase = Phase("right reasons" if marked else "network", (step,), settle=0.0 if self.held_out else 1.0)
-        settings = Settings(self.epochs, self.batch_size, self.learning_rate, schedule=constant, seed=seed)
-        kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint(rows, seed))
-        self.history_ = pd.DataFrame(fit(learner, [phase], train, held, settings, fabric=fabric, checkpoint=kept))
-        self.network_ = network.eval().requires_grad_(False)
-        self.strength_ = learner.last_strength
-        self.still_used_ = learner.still_used((held if self.held_out else train).to(fabric.device)) if marked else 0.0
-        if self.still_used_ > USED:
+    def _settings(self) -> dict[str, Any]:
+        """The settings that decide a training, beside its rows, their marks and the network."""
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in ("network", "features", "device")}
+
+    def _training(self, rows: int, seed: int) -> Training:
+        default = default_batch_size(rows) if self.network is None else BATCH_SIZE
+        return Training(
+            variant=Variant(self.scale, self.target, self.normalise, self.l2),
+            strength=None if self.strength == "auto" else float(self.strength),
+            epochs=self.epochs,
+            batch_size=default if self.batch_size is None else self.batch_size,
+            learning_rate=self.learning_rate,
+            held_out=self.held_out,
+            seed=seed,
+        )
+
+    def _remember(self, inputs: Inputs, target: Target, result: Result) -> None:
+        """Set all that a fitted object has."""
+        self.inputs_, self.target_, self.outputs_ = inputs, target, target.outputs
+        self.features_, self.input_shape_, self.names_ = inputs.features, inputs.shape, inputs.names
+        self.n_features_in_ = inputs.count
+        if target.classes is not None:
+            self.classes_ = target.classes
+        self.network_, self.history_ = result.network, result.history
+        self.strength_, self.still_used_ = result.strength, result.still_used
+
+    def _warn(self) -> None:
+        if self.still_used_ > MAX_STILL_USED:
             log.warning(
-                "%.0f %% of the answers still change with inputs that were marked: the others may not tell the answer, or strength=%.3g is "
-                "too low",
+                "%.0f %% of the answers still change with inputs that were marked: the other inputs may not predict the target, "
+                "or strength=%.3g is too low",
                 100 * self.still_used_,
                 self.strength_,
             )
 
-    def _split(self, rows: Trial) -> tuple[Trial, Trial]:
-        if not self.held_out:
-            return rows, rows.take(slice(0, 1))
-        check.enough_rows(len(rows))
-        order, held = torch.randperm(len(rows)), max(5, ceil(self.held_out * len(rows)))
-        return rows.take(order[held:]), rows.take(order[:held])
+    # ---- predictions and explanations ----
 
-    def _fingerprint(self, rows: Trial, seed: int) -> str:
-        told = {name: repr(value) for name, value in self.get_params(deep=False).items() if name not in ("network", "device")}
-        digest = hashlib.blake2b(repr([seed, sorted(told.items())]).encode(), digest_size=16)
-        for tensor in (rows.x, target_values(rows.target), rows.irrelevant, *self.network.state_dict().values()):
-            digest.update(b"" if tensor is None else tensor.detach().cpu().numpy().tobytes())
-        return digest.hexdigest()
-
-    # ---- what it says ----
-
-    def _ready(self, X: Any) -> Tensor:
+    def _read(self, X: RawRows) -> tuple[RawRows, Tensor, Tensor | None]:
+        """Rows as explanations keep them, as the network reads them, and which features they have."""
         check.fitted_network(self)
-        x = check.inputs(X)
-        check.same_input_shape(x.shape[1:], self.input_shape_)
-        return torch.from_numpy(x)
+        rows, encoded = self.inputs_.read(X)
+        return rows, encoded.x, encoded.valid
 
     @torch.no_grad()
-    def _outputs(self, X: Any) -> Tensor:
-        x = self._ready(X)
+    def _outputs(self, x: Tensor) -> Tensor:
         device = next(self.network_.parameters()).device
         return torch.cat([self.network_(part.to(device)).cpu() for part in torch.split(x, MAX_ROWS)])
 
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities (n, c)."""
-        output = self._outputs(X)
-        check.classes_there(self.outputs_.real)
-        return np.asarray(output.softmax(1))
+    def _prediction(self, x: Tensor) -> Tensor:
+        """Class probabilities (n, c), or values (n, 1)."""
+        output = self._outputs(x)
+        return output.reshape(-1, 1) * self.target_.scale + self.target_.mean if self.outputs_.real else output.softmax(1)
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The likeliest class (n,), or the value."""
-        output = self._outputs(X)
+    def predict_proba(self, X: RawRows) -> np.ndarray:
+        """Class probabilities (n, c)."""
+        _, x, _ = self._read(X)
+        check.classes_there(self.outputs_.real)
+        return np.asarray(self._prediction(x))
+
+    def predict(self, X: RawRows) -> np.ndarray:
+        """The most probable class (n,), or the value."""
+        output = self._outputs(self._read(X)[1])
         if self.outputs_.real:
             values: np.ndarray = output.reshape(len(output)).numpy() * self.target_.scale + self.target_.mean
             return values
         labels: np.ndarray = self.classes_[output.argmax(1).numpy()]
         return labels
 
-    def score(self, X: Any, y: Any) -> float:
+    def score(self, X: RawRows, y: Labels) -> float:
         """Accuracy, or R² of real values."""
-        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), self.predict(X)))
+        predicted = self.predict(X)
+        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), predicted))
 
-    def input_gradients(self, X: Any, *, scale: str | None = None, target: str | int | None = None) -> np.ndarray:
-        """The slopes (n, ...) of what the network says, by default of what was penalised; `"linear"` and `"max"` for the paper's pictures.
+    def input_gradients(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> np.ndarray:
+        """The slopes (n, ...) of the network's output along its inputs, encoded ones where it has features.
 
-        "label" explains the predicted class here, since rows come without labels.
+        They are the slopes that were penalised, unless `scale` and `target` ask for others; the paper's pictures are of `"linear"` and
+        `"max"`. `"label"` means the predicted class here, since rows come without labels.
         """
-        x = self._ready(X)
+        return np.asarray(self._slopes(self._read(X)[1], scale, target))
+
+    def _slopes(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
         scale, target = scale or self.scale, self.target if target is None else target
         check.right_reasons_variant(scale, target)
-        asked = "max" if target == "label" else target
+        target = "max" if target == "label" else target
         device = next(self.network_.parameters()).device
-        parts = [input_gradients(self.network_, part.to(device), scale=scale, target=asked)[0] for part in torch.split(x, MAX_ROWS)]
-        return np.asarray(torch.cat(parts).cpu())
+        parts = [input_gradients(self.network_, part.to(device), scale=scale, target=target)[0] for part in torch.split(x, MAX_ROWS)]
+        return torch.cat(parts).cpu()
 
-    def explain(self, X: Any, *, scale: str | None = None, target: str | int | None = None) -> Explanation:
-        """How much each input matters: the size of its slope; kept are those above 0.67 of the row's largest.
+    def explain(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> Explanation:
+        """Score each input by the size of its slope, or each feature by the length of its slopes; keep those above 0.67 of the largest.
 
         Reference:
             Ross, Hughes and Doshi-Velez, 2017, section 3.3 (the mask of the largest input gradients).
         """
-        sizes = torch.from_numpy(np.abs(self.input_gradients(X, scale=scale, target=target)).reshape(len(X), -1))
+        rows, x, valid = self._read(X)
+        scores = self.inputs_.scores(self._slopes(x, scale, target))
+        scores = scores if valid is None else torch.where(valid, scores, 0.0)
         return Explanation(
-            scores=sizes,
-            mask=largest(sizes),
-            feature_names=self.names_,
-            data=X if isinstance(X, pd.DataFrame) else check.as_array(X),
+            scores=scores,
+            mask=largest(scores),
+            names=self.inputs_.row_names(rows),
+            data=rows,
             method="input gradients",
-            predict=partial(self._say, X),
-            classes=tuple(self.classes_.tolist()) if hasattr(self, "classes_") and not self.outputs_.real else None,
+            features=self.features_,
+            predict=partial(self._prediction, x),
+            classes=None if self.outputs_.real else tuple(self.classes_.tolist()),
+            valid=valid,
         )
 
-    def _say(self, X: Any) -> Tensor:
-        return torch.from_numpy(self.predict(X)[:, None] if self.outputs_.real else self.predict_proba(X))
+    # ---- files ----
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to one safetensors file, without pickle and without training rows."""
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, *, network: nn.Module | None = None, device: str | Fabric = "auto") -> RightReasons:
+        """Read what `save` wrote, onto a device.
+
+        Args:
+            path: the file.
+            network: your own network, built again, where one was trained; its weights are read from the file. Our own rebuilds itself.
+            device: as for `RightReasons`.
+        """
+        return load(Path(path), cls, network, device)
 
 
 def largest(sizes: Tensor, cutoff: float = CUTOFF) -> Tensor:
     """(b, d) of bool: where sizes (b, d) are above a share of the row's largest."""
     return sizes > cutoff * sizes.amax(1, keepdim=True)
-
-
-def _place(index: tuple[int, ...]) -> str:
-    return f"x{index[0] + 1}" if len(index) == 1 else f"x[{','.join(map(str, index))}]"

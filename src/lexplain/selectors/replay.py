@@ -23,9 +23,9 @@ PATIENCE = 3  # calls alike before a recording is worth its while: it takes as l
 class _Tape:
     """What is known of one selector: how often it was called alike, and what was recorded of it."""
 
-    key: Any
+    key: object
     calls: int = 0
-    graph: Any = None
+    graph: torch.cuda.CUDAGraph | None = None
     x: Tensor | None = None
     scores: Tensor | None = None
 
@@ -53,7 +53,7 @@ class _Tape:
     def play(self, x: Tensor) -> Tensor:
         """Scores on the CPU."""
         assert self.x is not None
-        assert self.scores is not None
+        assert self.scores is not None and self.graph is not None
         self.x.copy_(x)
         self.graph.replay()
         return self.scores.cpu()
@@ -64,16 +64,16 @@ _ONE_AT_A_TIME = Lock()  # a recording has one place for its input and one for i
 
 
 @torch.no_grad()
-def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None) -> Tensor:
+def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Tensor:
     """The scores (b, d) of rows on a GPU, on the CPU; a U-Net that is called again and again alike is recorded once, then replayed.
 
     Launching its kernels one by one takes longer than they run where rows are few. Weights are read anew at each call; a selector that
     is moved, or given other parts, is recorded again.
     """
-    few = x.is_cuda and x.numel() <= MOST and context is None and not torch.is_autocast_enabled("cuda")
+    few = x.is_cuda and x.numel() <= MOST and context is None and valid is None and not torch.is_autocast_enabled("cuda")
     places = _places(selector) if few else None
     if places is None:
-        return selector.logits(x, context).cpu()
+        return selector.logits(x, context, valid).cpu()
     cudnn: Any = torch.backends.cudnn
     ways = cudnn.enabled, cudnn.conv.fp32_precision, cudnn.deterministic, cudnn.benchmark
     key = x.shape, x.stride(), x.dtype, x.device, selector.spread, places, ways
@@ -89,11 +89,11 @@ def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None) 
     return selector.logits(x).cpu()
 
 
-def _places(selector: Selector) -> Any:
+def _places(selector: Selector) -> tuple[object, ...] | None:
     """Where weights lie, and in which order; None: not to be recorded, since it is no U-Net of ours, learns, or is listened to."""
     if type(selector) is not Selector or type(selector.network) is not UNet:
         return None
-    places: list[Any] = []
+    places: list[object] = []
     for module in selector.modules():
         if module.training or module._forward_hooks or module._forward_pre_hooks:
             return None

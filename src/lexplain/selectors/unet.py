@@ -28,6 +28,7 @@ class UNet(nn.Module):
         Ronneberger, Fischer and Brox, U-Net, 2015; in LEX, appendix D, with two levels for 28 x 56 images.
     """
 
+    default_spread = 2.0  # of its scores: patches share its bias, which else shows or hides all of them before any is chosen
     above: Tensor | None
     across: Tensor | None
 

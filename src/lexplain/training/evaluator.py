@@ -5,28 +5,28 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
+from torch.distributions import Distribution
 
 from ..core import Trial, seeded
+from ..core.contracts import Features, Outputs
+from ..features import raw_mask
 from ..imputers import Constant
 from ..masks import Coins, FixedMasks
-from ..methods import Phase, Step
+from ..methods import Step
 from ..objectives import cross_entropy
-from ..predictors import Outputs, Trained, network_for
-from .fit import fit
-from .settings import Settings, rise_for
+from ..predictors import Trained, network_for
+from .by_kind import pace_of
+from .network import train_network
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
-READER_STEPS = 1000  # optimiser steps in which an evaluator gets used to given masks
+READER_STEPS = 1000  # optimiser steps in which an evaluator adapts to given masks
 READER_RATE = 3e-4  # learning rate of these steps
 DEALS = 4  # times that each validation row is dealt a mask
-Loss = Callable[[Trial], Tensor]  # rows to a mean over them
-Weight = Callable[[Tensor, Tensor], Tensor]  # rows and masks to how much each pair counts (n,)
-Reader = TypeVar("Reader", bound=nn.Module)
+Weight = Callable[[Tensor, Tensor, Tensor | None], Tensor]  # rows, masks and what is valid, to how much each pair counts (n,)
 
 
 class Evaluator(nn.Module):
@@ -44,22 +44,21 @@ class Evaluator(nn.Module):
         Jethani et al., Have We Learned to Explain?, 2021, section 4.
     """
 
-    def __init__(self, features: Any, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
+    def __init__(self, features: Features, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
         super().__init__()
         self.features, self.masks, self.imputer = features, masks, Constant(0.0)
-        self.predictor = Trained(network or network_for(features.shape, outputs.count, sees_mask=True), outputs, sees_mask=True)
+        self.predictor = Trained(network or network_for(features, outputs.count, sees_mask=True), outputs, sees_mask=True)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Any:
+    def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Distribution:
         """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""
-        raw = self.features.expand(mask)
-        return self.predictor(self.imputer(x, raw), raw)
+        raw = raw_mask(self.features, mask, valid)
+        predicted: Distribution = self.predictor(self.imputer(x, raw), raw)
+        return predicted
 
     @torch.no_grad()
-    def probabilities(self, x: Tensor, mask: Tensor) -> Tensor:
+    def probabilities(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
         """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows."""
-        predicted = self(x, mask)
-        means: Tensor = predicted.mean[:, None] if self.predictor.outputs.real else predicted.probs
-        return means
+        return self.predictor.outputs.means(self(x, mask, valid))
 
     def fit(self, train: Trial, validation: Trial, *, steps: int | None = None, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
         """Learn to predict from random masks."""
@@ -72,19 +71,14 @@ class Evaluator(nn.Module):
     def reader(
         self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
-        """A copy that has got used to given masks (n, d), and so knows what they tell by being chosen."""
+        """A copy that has adapted to given masks (n, d), and so knows what they tell by being chosen."""
+        shown, judged = (replace(t, chosen=m.bool()) for t, m in ((train, masks), (validation, validation_masks)))
+        return copy.deepcopy(self)._fit(chosen_masks, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed)
 
-        def given(trial: Trial) -> Tensor:
-            assert trial.context is not None
-            return trial.context.bool()
-
-        shown, judged = (replace(t, context=m.float()) for t, m in ((train, masks), (validation, validation_masks)))
-        return copy.deepcopy(self)._fit(given, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed)
-
-    def used_to(
+    def adapted_to(
         self, masks: Tensor, train: Trial, validation: Trial, *, weight: Weight | None = None, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
-        """A copy that has got used to masks like these (m, d), dealt to rows anew each time: it knows what they look like, not for whom.
+        """A copy that has adapted to masks like these (m, d), dealt to rows anew each time: it knows what they look like, not for whom.
 
         Args:
             masks: to deal.
@@ -94,11 +88,7 @@ class Evaluator(nn.Module):
             fabric: device and precision; None: the CPU.
             seed: of every draw.
         """
-        pool = masks.to(fabric.device if fabric is not None else "cpu")
-
-        def dealt(trial: Trial) -> Tensor:
-            return pool[torch.randint(len(pool), (len(trial),), device=pool.device)]
-
+        dealt = dealer(masks, fabric)
         judged = validation.take(torch.arange(len(validation)).repeat(DEALS))
         return copy.deepcopy(self)._fit(dealt, train, judged, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed)
 
@@ -116,29 +106,37 @@ class Evaluator(nn.Module):
     ) -> Evaluator:
         def loss(trial: Trial) -> Tensor:
             mask = masks(trial)
-            each = cross_entropy(trial.target, self(trial.x, mask))
+            each = cross_entropy(trial.target, self(trial.x, mask, trial.valid))
             if weight is None:
                 return each.mean()
-            counts = weight(trial.x, mask)
+            counts = weight(trial.x, mask, trial.valid)
             return (counts * each).sum() / counts.sum()
 
-        batch, epochs = batch_and_epochs(len(train), steps)
-        rise = rise_for(self.features.shape)
-        settings = Settings(epochs=epochs, batch_size=batch, learning_rate=rate, rise=rise, patience=max(10, epochs // 4), seed=seed)
-        phase = Phase("evaluator", (Step("predictor", self.predictor, loss, loss),))
-        fit(self, [phase], train, validation, settings, fabric=fabric)
-        self.eval().requires_grad_(False)
-        return self
+        step = Step("evaluator", self.predictor, loss, loss)
+        warmup = pace_of(self.features).warmup_steps
+        parts = (train, validation)
+        return train_network(self, step, parts, steps=steps, learning_rate=rate, warmup_steps=warmup, fabric=fabric, seed=seed)
 
 
-def batch_and_epochs(rows: int, steps: int) -> tuple[int, int]:
-    """Rows of an optimiser step, and passes over so many rows that make about so many steps."""
-    batch = min(256, max(32, rows // 10))
-    return batch, max(5, round(steps * batch / rows))
+def chosen_masks(trial: Trial) -> Tensor:
+    """The masks (b, d) that were chosen for rows."""
+    assert trial.chosen is not None
+    return trial.chosen
+
+
+def dealer(masks: Tensor, fabric: Fabric | None) -> Callable[[Trial], Tensor]:
+    """A function that deals masks (m, d) to rows at random, anew at each call; padding is never shown."""
+    pool = masks.to(fabric.device if fabric is not None else "cpu")
+
+    def deal(trial: Trial) -> Tensor:
+        dealt = pool[torch.randint(len(pool), (len(trial),), device=pool.device)]
+        return dealt if trial.valid is None else dealt & trial.valid
+
+    return deal
 
 
 def train_evaluator(
-    features: Any,
+    features: Features,
     outputs: Outputs,
     train: Trial,
     validation: Trial,

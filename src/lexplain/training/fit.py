@@ -63,7 +63,8 @@ class _Run:
     def __init__(
         self, module: nn.Module, train: Trial, validation: Trial, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
     ) -> None:
-        self.module, self.every, self.rows, self.validation, self.settings = module, train, train, validation, settings
+        self.module, self.every, self.rows, self.settings = module, train, train, settings
+        self.judged = self.validation = validation
         self.fabric, self.checkpoint, self.written = fabric, checkpoint, time.monotonic()
         self.order = torch.Generator().manual_seed(settings.seed)
         self.max_rows = settings.max_rows
@@ -87,7 +88,7 @@ class _Run:
                 judged = self._judge(phase)
                 self.epoch += 1
                 self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
-                self._keep_best(judged, settled=self.epoch > phase.settle * epochs or self.epoch == epochs)
+                self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
                 self._write_checkpoint()
                 progress.advance(1, judged)
         check.went_well(self.best_state)
@@ -115,11 +116,13 @@ class _Run:
         if few and self.chosen is None:
             self.chosen = torch.randperm(len(self.every), generator=self.order)[: phase.most_rows]
         self.rows = self.every if self.chosen is None else self.every.take(self.chosen.to(self.fabric.device))
-        goals: list[Tensor | None] = [None, None]
+        self.validation = self.judged
         if "goal/train" in resumed:
             goals = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
         elif phase.prepare is not None:
             goals = [phase.prepare(part, self._goal_rows()) for part in (self.rows, self.validation)]
+        else:  # rows may have come with goals of their own
+            return
         self.rows, self.validation = (replace(part, goal=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True))
 
     def _goal_rows(self) -> int:
@@ -135,10 +138,10 @@ class _Run:
         self._set_rates(phase, settings.schedule(done))
         order = torch.randperm(len(self.rows), generator=self.order).to(fabric.device)
         batches = torch.split(order, settings.batch_size)
-        rise = min(settings.rise, epochs * len(batches) // 10)
+        warmup = min(settings.warmup_steps, epochs * len(batches) // 10)
         for at, rows in enumerate(batches, start=1 + self.epoch * len(batches)):
-            if at <= rise:
-                self._set_rates(phase, settings.schedule(done) * at / rise)
+            if at <= warmup:
+                self._set_rates(phase, settings.schedule(done) * at / warmup)
             mine = rows[fabric.global_rank :: fabric.world_size]
             trial = replace(self.rows.take(mine), progress=done)
             for step in phase.steps:

@@ -8,15 +8,15 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial, seeded
-from ..methods import Phase, Step
+from ..core.contracts import Features, Outputs
+from ..methods import Step
 from ..objectives import cross_entropy
-from ..predictors import Outputs, Trained, network_for
-from .fit import fit
+from ..predictors import Trained, network_for
+from .by_kind import MAX_ROWS, pace_of
+from .network import split_tenth, train_network
 from .reinitialise import reinitialised
-from .settings import Settings, rise_for
 
 RETRAINING_STEPS = 2000  # optimiser steps at most
-MAX_ROWS = 100_000  # model rows in flight, unless told
 
 
 class Retrained(nn.Module):
@@ -36,6 +36,7 @@ class Retrained(nn.Module):
 
 def retrain(
     rows: Trial,
+    features: Features,
     outputs: Outputs,
     *,
     network: nn.Module | None = None,
@@ -48,6 +49,7 @@ def retrain(
 
     Args:
         rows: to learn from; not those that will be judged.
+        features: what the rows are made of.
         outputs: what is predicted.
         network: whose architecture to take, with weights drawn anew; None: the default predictor network.
         steps: of the optimiser, at most; None: 2,000.
@@ -56,19 +58,20 @@ def retrain(
         seed: of the weights, the order of rows and the tenth.
     """
     with seeded(seed):
-        template = network_for(rows.x.shape[1:], outputs.count, sees_mask=False) if network is None else network
+        template = network_for(features, outputs.count, sees_mask=False) if network is None else network
     model = Retrained(reinitialised(template, seed=seed), outputs)
     check.enough_rows(len(rows))
-    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed))
-    held = max(5, len(rows) // 10)
-    learn, judge = (rows.take(part.to(rows.x.device)) for part in (order[held:], order[:held]))
 
     def loss(trial: Trial) -> Tensor:
         return cross_entropy(trial.target, model.predictor(trial.x, trial.x)).mean()
 
-    batch = min(256, max(32, len(learn) // 10))
-    epochs = max(5, round((steps or RETRAINING_STEPS) * batch / len(learn)))
-    rise = rise_for(rows.x.shape[1:])
-    settings = Settings(epochs=epochs, batch_size=batch, rise=rise, patience=max(10, epochs // 4), max_rows=max_rows, seed=seed)
-    fit(model, [Phase("retrained", (Step("predictor", model.predictor, loss, loss),))], learn, judge, settings, fabric=fabric)
-    return model.eval().requires_grad_(False)
+    return train_network(
+        model,
+        Step("retrained network", model.predictor, loss, loss),
+        split_tenth(rows, seed),
+        steps=steps or RETRAINING_STEPS,
+        warmup_steps=pace_of(features).warmup_steps,
+        max_rows=max_rows,
+        fabric=fabric,
+        seed=seed,
+    )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, pi
-
-IMAGE_RISE = 100  # optimiser steps over which the learning rate of networks of images rises
 
 
 def cosine(progress: float) -> float:
@@ -29,8 +27,9 @@ class Settings:
         learning_rate: of Adam.
         weight_decay: of every step that has none of its own, decoupled from the gradient (AdamW).
         schedule: share of a phase done to a multiplier of the learning rate.
-        rise: optimiser steps at the start of a phase, a tenth of it at the most, over which the learning rate rises to its height. Adam's
-            first steps are as long as any, whatever the gradient: of a dense layer behind a large image they can silence all units.
+        warmup_steps: optimiser steps at the start of a phase, a tenth of it at the most, over which the learning rate rises to its
+            height. Adam's first steps are as long as any, whatever the gradient: of a dense layer behind a large image they can silence
+            all units.
         patience: epochs without a better check before a phase stops; None: never.
         max_rows: most model rows in flight.
         seed: of the order of rows and of every draw.
@@ -41,12 +40,7 @@ class Settings:
     learning_rate: float = 1e-3
     weight_decay: float = 0.0
     schedule: Callable[[float], float] = cosine
-    rise: int = 0
+    warmup_steps: int = 0
     patience: int | None = None
     max_rows: int = 1_000_000
     seed: int = 0
-
-
-def rise_for(shape: Sequence[int]) -> int:
-    """Over how many optimiser steps the learning rate had better rise for rows of a shape: some for images, none for tables."""
-    return IMAGE_RISE if len(shape) == 3 else 0

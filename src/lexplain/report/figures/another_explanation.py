@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from lexplain.core.contracts import RawRows
 from lexplain.right_reasons import Alternatives
 
 from .canvas import BLUE, INK, MUTED, ORANGE, TEXT, LaidOutOnce, literal
@@ -17,7 +16,7 @@ CELL = 1.35  # inches of a picture
 BARS = 8  # features of a table that are drawn
 
 
-def another_explanation(found: Alternatives, X: Any, *, shape: tuple[int, ...] | None = None, titles: tuple[str, ...] = ()) -> Figure:
+def another_explanation(found: Alternatives, X: RawRows, *, shape: tuple[int, ...] | None = None, titles: tuple[str, ...] = ()) -> Figure:
     """Draw each model's accuracy and its explanation of the same few rows, for someone who knows the domain to choose.
 
     Pictures are drawn as they are, with the pixels that a model uses in orange; rows of a table as bars of the size of each slope.

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap, LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
@@ -17,6 +18,7 @@ INK, MUTED, RULE = "#1f2933", "#616e7c", "#d5dae0"
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 PALETTE = (BLUE, ORANGE, GREEN, "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")  # Okabe and Ito, 2008, without yellow
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+KEPT_SHADES: Colormap = LinearSegmentedColormap.from_list("kept", ["#a6cbe6", "#0072B2", "#00304d"], N=40)  # the palest is not white
 TEXT = 9.5  # points, of everything but titles
 HEADING = 0.8  # inches that a title and a line of legend take between two panels
 

@@ -45,7 +45,7 @@ def certainty(estimate: Estimate, *, margin: float, ax: Axes | None = None) -> A
     mark = Line2D([], [], color=INK, marker="o", markersize=8, linewidth=3, label=said)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    ax.set_xlabel("nats that the choice of the mask tells about the answer", size=TEXT)
+    ax.set_xlabel("nats that the choice of the mask reveals about the answer", size=TEXT)
     heading(ax, "How far the encoding is from another verdict", [mark, line], columns=1)
     return ax
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,7 @@ def honesty(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _method(ax: Axes, place: int, row: dict[Hashable, Any], colour: str, shortest: float) -> None:
+def _method(ax: Axes, place: int, row: Mapping[Hashable, float], colour: str, shortest: float) -> None:
     for name, y, marker, face in (("acc", place - APART, "o", "white"), ("eacc", place + APART, "D", colour)):
         ax.plot([row[f"{name}_low"], row[f"{name}_high"]], [y, y], color=colour, linewidth=2, alpha=0.55, solid_capstyle="butt", zorder=2)
         ax.plot([row[name]], [y], marker, markersize=7, markerfacecolor=face, markeredgecolor=colour, markeredgewidth=1.6, zorder=4)
@@ -66,5 +66,5 @@ def _legend(encodes: list[bool]) -> list[Artist]:
         Line2D([], [], marker="o", linestyle="", markerfacecolor="white", markeredgecolor=INK, markersize=7, label="own accuracy (ACC)"),
         Line2D([], [], marker="D", linestyle="", color=INK, markersize=7, label="EVAL-X's accuracy (eACC)"),
     ]
-    colours = ((ORANGE, True, "encodes: eACC lies under ACC"), (BLUE, False, "the intervals meet, or eACC is higher"))
+    colours = ((ORANGE, True, "encodes: eACC lies below ACC"), (BLUE, False, "the intervals overlap, or eACC is higher"))
     return marks + [Patch(color=colour, label=label) for colour, kind, label in colours if kind in encodes]

@@ -12,9 +12,10 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
+from lexplain.core.contracts import Json
 from lexplain.report.write import write_atomically
 
-SETTINGS: dict[Any, Any] = {
+SETTINGS: Json = {
     "svg.hashsalt": "lexplain",
     "svg.fonttype": "none",
 }  # text stays text: to search, copy and read aloud

@@ -28,7 +28,7 @@ def truth_tradeoff(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     names = [literal(name) for name in table["method"]]
     points = list(zip(table["fdr"].astype(float), table["tpr"].astype(float), strict=True))
     for n, (x, y) in enumerate(points):
-        style: Any = {"marker": MARKERS[n % len(MARKERS)], "color": PALETTE[n % len(PALETTE)]}
+        style: dict[str, Any] = {"marker": MARKERS[n % len(MARKERS)], "color": PALETTE[n % len(PALETTE)]}
         ax.plot([x], [y], linestyle="", markersize=8, markeredgecolor="white", zorder=4, clip_on=False, **style)
     _label(ax, ["ideal", *names], [(0.0, 1.0), *points])
     for axis in (ax.xaxis, ax.yaxis):
@@ -36,7 +36,7 @@ def truth_tradeoff(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.grid(color=RULE, linewidth=0.6)
     ax.set_xlabel("kept features that are false (FDR): less is better", size=TEXT)
     ax.set_ylabel("true features that are kept (TPR): more is better", size=TEXT)
-    heading(ax, "Truth found against falsehood kept")
+    heading(ax, "True features found against false features kept")
     return ax
 
 

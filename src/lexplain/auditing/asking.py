@@ -1,0 +1,103 @@
+"""What an audit may ask: a model and an explainer of raw rows as functions of encoded ones, and fits anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor, nn
+
+from .. import check
+from ..core import Explanation
+from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
+from ..metrics.sanity import permuted
+from ..predictors import as_function
+from ..training import reinitialised
+from .evidence import OnEncoded, Questions
+from .inputs import ClassSelection
+
+
+def questions(
+    explainer: ToolExplainer,
+    model: Model,
+    features: Features,
+    *,
+    real: bool,
+    one_class: ClassSelection,
+    refit: tuple[RawRows, RawRows, Labels] | None = None,
+) -> Questions:
+    """What may be asked of a model and an explainer, either of which may be None.
+
+    Args:
+        explainer: an object with `explain`, or a function of rows.
+        model: what is explained.
+        features: encode and decode rows.
+        real: whether a real value is predicted.
+        one_class: which class is explained.
+        refit: the rows explained, and rows and labels to fit the explainer to anew; None: it is not fitted anew.
+    """
+    again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
+    return Questions(
+        model=None if model is None or real else on_encoded(model, features),
+        explain=None if explainer is None else _explains(explainer, features, one_class),
+        says=_says(model, explainer, features, real),
+        fit_seconds=getattr(explainer, "fit_seconds_", getattr(explainer, "seconds_", None)),
+        refit=again,
+        randomised=() if again is None or refit is None else _randomised(refit[2], model),
+    )
+
+
+def on_encoded(model: Model, features: Features) -> OnEncoded:
+    """A model of raw rows as a function of encoded ones."""
+    ask = as_function(model)
+
+    def says(x: Tensor) -> Tensor:
+        answer = ask(features.decode(x.cpu()))
+        values = answer if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer))
+        return values.reshape(len(x), -1).to(x.device)
+
+    return says
+
+
+def _says(model: Model, explainer: ToolExplainer, features: Features, real: bool) -> OnEncoded | None:
+    """What is explained, as a function of encoded rows: the model, else what the explainer itself predicts."""
+    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    return None if asked is None else on_encoded(asked, features)
+
+
+def _explains(explainer: ToolExplainer, features: Features, one_class: ClassSelection) -> OnEncoded:
+    """An explainer of raw rows as a function of encoded ones to scores."""
+    ask = explainer.explain if hasattr(explainer, "explain") else explainer
+
+    def scores(x: Tensor) -> Tensor:
+        rows = features.decode(x.cpu())
+        said = ask(rows)
+        truths = str(getattr(said, "dtype", "")).removeprefix("torch.") == "bool"  # a mask says itself what is kept
+        return replace(one_class, keep=None if truths else one_class.keep or 1)(said, rows).scores.to(x.device)
+
+    return scores
+
+
+def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:
+    """A function that fits the explainer anew, with another seed or to something random, and explains the same rows."""
+
+    def again(seed: int, what: str) -> Explanation:
+        fresh = clone(explainer).set_params(random_state=seed)
+        if model is not None:
+            fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
+        else:
+            given = check.as_array(labels)
+            shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
+            fresh.fit(rows, given[shuffled] if what == "labels" else given)
+        explained: Explanation = fresh.explain(X)
+        return explained
+
+    return again
+
+
+def _randomised(labels: Labels, model: Model) -> tuple[str, ...]:
+    """What can be replaced by chance: a network's weights, or labels."""
+    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()

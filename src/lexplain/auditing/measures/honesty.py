@@ -1,0 +1,33 @@
+"""Does the choice of the mask give the answer away?"""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from ...metrics.encoding import encoding
+from ...metrics.selection import mask_only_accuracy
+from ..evidence import Evidence
+from ..measure import Measure, of_metric
+
+GROUP = "honesty"
+
+
+def _mask_only(evidence: Evidence) -> Tensor:
+    return evidence.judges.mask_only
+
+
+def _encoding(evidence: Evidence) -> Tensor:
+    return evidence.judges.encoding
+
+
+HONESTY: list[Measure] = [
+    of_metric(
+        "mask_only_acc",
+        mask_only_accuracy,
+        _mask_only,
+        needs=("classes", "masks"),
+        group=GROUP,
+        taken="always",
+    ),
+    of_metric("encoding", encoding, _encoding, needs=("masks",), group=GROUP, taken="always", judged=True),
+]

@@ -1,0 +1,75 @@
+"""`lexplain audit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from .options import Audited, CardFile, Data, Device, JudgeRows, KeepOfScores, Label, Margin, Measures, OutputColumns
+from .output import Contents, show_table, write_out
+
+if TYPE_CHECKING:
+    from ..auditing import Card
+
+
+def audit(
+    explanation: Audited,
+    data: Data,
+    label: Label = None,
+    outputs: OutputColumns = None,
+    train: JudgeRows = None,
+    keep: KeepOfScores = None,
+    measure: Measures = None,
+    margin: Margin = 0.02,
+    out: CardFile = None,
+    device: Device = "cpu",
+) -> None:
+    """Say whether explanations are honest, with judges that have not seen the rows they judge.
+
+    A built-in name means its test part, and judges that learn from its train part. Try: lexplain audit model.lex s3 --out card.html
+    """
+    from .. import auditing, check
+    from ..data import DATASETS
+    from ..data.files import read_scores
+    from ..explainers import Explainer
+    from ._check import other_rows, rows_with_target, writable
+
+    writable(out, (".html", ".json", ".csv", ".parquet"))
+    other_rows(train, data)
+    ours = Explainer.load(explanation) if check.ending(explanation, (".lex", ".csv", ".npy", ".json")) == ".lex" else None
+    known, classes = (None, None) if ours is None else (ours.features_, getattr(ours, "classes_", None))
+    rows, others = rows_with_target(data, "test", label, outputs, known=known), None
+    if train is not None or data in DATASETS:
+        learn = rows_with_target(train or data, "train", label, outputs, known=known)
+        others = (learn.x, check.in_classes(learn.y, classes), *(() if ours is None else (ours.explain(learn.x),)))
+    card = auditing.audit(
+        read_scores(explanation) if ours is None else ours.explain(rows.x),
+        rows.x,
+        check.in_classes(rows.y, classes),
+        train=others,
+        explainer=ours,
+        truth=rows.truth,
+        control_flow=rows.control_flow,
+        keep=keep,
+        measures=measure,
+        margin=margin,
+        device=device,
+    )
+    _show(card, out)
+
+
+def _show(card: Card, out: CardFile) -> None:
+    """Print the verdict and the lines of the card, and write the file that was asked for."""
+    colour = {"honest": "green", "encodes": "red"}.get(card.verdict, "yellow")
+    typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
+    better = {True: "higher", False: "lower", None: ""}
+    lines = [(line.label, line.estimate, better[line.higher_is_better], line.description) for line in card.lines]
+    show_table(["metric", "value [interval]", "better", "how to read it"], lines)
+    contents: Contents = {
+        ".html": card.to_html,
+        ".json": card.to_json,
+        ".parquet": card.to_parquet,
+        ".csv": lambda: card.to_frame().to_csv(index=False),
+    }
+    write_out(out, contents)

@@ -1,0 +1,79 @@
+"""`lexplain compare`."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+import typer
+
+from .. import __version__
+from .options import Again, Datasets, Explainers, KeepOfAll, Metrics, Seeds, Store, TableFile, TestRows, Workers
+from .output import Contents, show_table, shown_number, warn, write_out
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..comparison import Comparison
+
+
+def compare(
+    explainers: Explainers,
+    data: Datasets,
+    seeds: Seeds = 3,
+    keep: KeepOfAll = None,
+    metric: Metrics = None,
+    rows: TestRows = None,
+    out: TableFile = None,
+    store: Store = None,
+    again: Again = False,
+    workers: Workers = 1,
+) -> None:
+    """Compare explainers on data sets, judged alike: by EVAL-X, by encoding, and by the truth where it is known.
+
+    Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
+    """
+    from ..comparison import compare as run
+    from ..report import Section, page
+    from ..reproduce.tables import comparison_page
+    from ._check import writable
+
+    writable(out, (".csv", ".json", ".parquet", ".html", ".md"))
+    found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, again=again, workers=workers)
+    tables = _tables(found)
+    shown = {title: table.map(shown_number) for title, table in tables.items()}
+    _show(found, shown)
+    lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
+    options = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--metric", name) for name in metric or ()]
+    options += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
+    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in options for word in pair)])
+    sections = [Section(title, table=table) for title, table in tables.items()]
+    contents: Contents = {
+        ".csv": found.to_csv,
+        ".json": found.to_json,
+        ".parquet": found.to_parquet,
+        ".html": lambda: page("Explainers compared", lead, sections, version=__version__),
+        ".md": lambda: comparison_page(command, lead, shown),
+    }
+    write_out(out, contents)
+
+
+def _tables(found: Comparison) -> dict[str, pd.DataFrame]:
+    """The tables of a comparison, by their titles."""
+    first, tests = found.first_tests()
+    return {
+        "Means over seeds": found.summary().reset_index(),
+        f"Paired tests of {first}": tests,
+        "What it cost": found.costs().reset_index(),
+    }
+
+
+def _show(found: Comparison, tables: dict[str, pd.DataFrame]) -> None:
+    """Print the tables, and warn of cells that failed or that earlier code computed."""
+    for title, table in tables.items():
+        typer.secho(title, bold=True)
+        show_table([str(name) for name in table.columns], table.itertuples(index=False))
+    for line in found.failures():
+        warn(line)
+    if found.older():
+        warn(f"computed by earlier code, --again computes them anew: {'; '.join(found.older())}")

@@ -1,0 +1,34 @@
+"""`lexplain data`."""
+
+from __future__ import annotations
+
+from .options import Correlation, DatasetName, NoiseColumns, Part, PartFile, Seed, TargetKind, TrainRows
+from .output import show_table, write_out
+
+
+def data(
+    name: DatasetName = None,
+    rows: TrainRows = None,
+    seed: Seed = 0,
+    noise_columns: NoiseColumns = 0,
+    correlation: Correlation = 0.0,
+    target: TargetKind = "labels",
+    part: Part = "train",
+    out: PartFile = None,
+) -> None:
+    """List the built-in data sets, describe one, or write it to a file.
+
+    Try: lexplain data s3 --rows 1000 --out train.csv
+    """
+    from ..data import describe, load_data
+    from ..data.files import ENDINGS, facts, part_as_bytes
+    from ._check import writable
+
+    ending = writable(out, ENDINGS)
+    if name is None and out is None:
+        menu = describe()
+        show_table([str(column) for column in menu.columns], menu.itertuples(index=False))
+        return
+    dataset = load_data(name or "", rows=rows, seed=seed, noise_columns=noise_columns, correlation=correlation, target=target)
+    show_table([dataset.name, dataset.description], facts(dataset).items())
+    write_out(out, {ending: lambda: part_as_bytes(dataset, part, ending)})

@@ -1,0 +1,27 @@
+"""`lexplain explain`."""
+
+from __future__ import annotations
+
+from .options import Data, Device, ExplanationFile, Model, RowsShown
+from .output import show_table, write_out
+
+
+def explain(model: Model, data: Data, out: ExplanationFile = None, rows: RowsShown = 10, device: Device = "auto") -> None:
+    """Say which features made the prediction of each row.
+
+    A built-in name means its test part. Columns that the fit did not know are left out. Try: lexplain explain model.lex s3 --out page.html
+    """
+    from ..data.files import explanation_as_csv, find_rows
+    from ..explainers import Explainer
+    from ..report.rows import read_row
+    from ..report.wording import shorten
+    from ._check import writable
+
+    writable(out, (".csv", ".json", ".html"))
+    explainer = Explainer.load(model, device=device)
+    explanation = explainer.explain(find_rows(data, "test", known=explainer.features_).x)
+    shown = [read_row(explanation, row, most=12, kept_only=True) for row in range(min(rows, len(explanation)))]
+    kept = [", ".join(shorten(item.label, 40) for item in row.items) + (", …" if row.left_out_kept else "") for row in shown]
+    cells = [(row.label, row.outcome, features) for row, features in zip(shown, kept, strict=True)]
+    show_table(["row", "outcome", "kept, the most important first"], cells)
+    write_out(out, {".csv": lambda: explanation_as_csv(explanation), ".json": explanation.to_json, ".html": explanation.to_html})

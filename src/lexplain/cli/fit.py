@@ -1,0 +1,123 @@
+"""`lexplain fit`."""
+
+from __future__ import annotations
+
+import shlex
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import typer
+
+from .options import (
+    BatchSize,
+    Budget,
+    Checkpoint,
+    Continuity,
+    Data,
+    Device,
+    Epochs,
+    FitReport,
+    Imputer,
+    Keep,
+    Label,
+    LearningRate,
+    MethodName,
+    ModelFile,
+    OutputColumns,
+    Patch,
+    Penalty,
+    RegimeName,
+    Seed,
+    Tolerance,
+    TolerancePoints,
+)
+from .output import warn, write_out
+
+if TYPE_CHECKING:
+    from ..data.files import Rows
+    from ..explainers import Explainer
+
+
+def fit(
+    data: Data,
+    out: ModelFile,
+    method: MethodName = "default",
+    keep: Keep = None,
+    penalty: Penalty = None,
+    patch: Patch = None,
+    imputer: Imputer = None,
+    continuity: Continuity = None,
+    tolerance: Tolerance = None,
+    tolerance_points: TolerancePoints = None,
+    budget: Budget = "default",
+    label: Label = None,
+    outputs: OutputColumns = None,
+    regime: RegimeName = None,
+    epochs: Epochs = None,
+    batch_size: BatchSize = None,
+    learning_rate: LearningRate = None,
+    seed: Seed = 0,
+    device: Device = "auto",
+    checkpoint: Checkpoint = None,
+    report: FitReport = None,
+) -> None:
+    """Learn which features make a prediction, from labels or from what a model said.
+
+    A built-in name means its train part. With --outputs the target is a model's recorded class probabilities (post hoc): name them all.
+
+    Try: lexplain fit s3 --keep 5 --out model.lex
+    """
+    from ..explainers import Explainer
+    from ..features import Patches
+    from ._check import patch_of, rows_with_target, size_asked, writable
+
+    writable(out, (".lex", ".safetensors"))
+    writable(report, (".html",))
+    rows = rows_with_target(data, "train", label, outputs)
+    explainer = Explainer(method, keep=size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
+    explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, imputer=imputer, continuity=continuity)
+    explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
+    explainer.set_params(features=rows.features if patch is None else Patches(patch_of(patch, rows.x)))
+    seconds = _timed_fit(explainer, rows, checkpoint)
+    explainer.save(out)
+    _summarise(explainer, rows, seconds, out)
+    _write_report(explainer, report)
+    typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))
+
+
+def _timed_fit(explainer: Explainer, rows: Rows, checkpoint: Path | None) -> float:
+    """Fit, and return the seconds it took; where the user stops it, say how to resume."""
+    from ..explainers import FitWarning
+
+    began = perf_counter()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)  # the summary shows the findings, in words alone
+            explainer.fit(rows.x, rows.y, checkpoint=checkpoint)
+    except KeyboardInterrupt:
+        resume = f"Run the same command again to go on from {checkpoint}." if checkpoint is not None and checkpoint.exists() else ""
+        raise KeyboardInterrupt(f"Stopped. {resume}") from None
+    return perf_counter() - began
+
+
+def _summarise(explainer: Explainer, rows: Rows, seconds: float, out: Path) -> None:
+    """Show what was learned, what was chosen on held-out rows, and what to be careful about."""
+    from ..report.wording import chosen_point
+
+    kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
+    kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
+    method, count = explainer.method_.name, explainer.features_.count
+    typer.echo(f"{method}: {len(rows.x):,} rows, {count} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
+    if explainer.path_ is not None:
+        typer.echo(f"Chosen on held-out rows: {chosen_point(explainer.path_)}.")
+    for finding in explainer.findings_:
+        warn(f"{finding}.")
+
+
+def _write_report(explainer: Explainer, report: Path | None) -> None:
+    from .. import __version__
+    from ..report import fit_page
+
+    write_out(report, {".html": lambda: fit_page(explainer, version=__version__)})

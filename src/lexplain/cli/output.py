@@ -1,0 +1,43 @@
+"""What the commands show and write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import typer
+
+Contents = Mapping[str, Callable[[], str | bytes]]  # how to make the content of a file, by its ending
+
+
+def show_table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
+    """Print a table."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(*head, box=None, header_style="bold")
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    Console(markup=False, highlight=False).print(table)  # names of columns may hold brackets
+
+
+def shown_number(cell: object) -> object:
+    """A cell as it is shown: three digits, and nothing where there is no number."""
+    from ..metrics.statistics import decimals
+
+    return "" if cell != cell else decimals(cell, 3) if isinstance(cell, float) else cell
+
+
+def warn(text: str) -> None:
+    """Print a warning, apart from the output."""
+    typer.secho(f"Warning: {text}", fg="yellow", err=True)
+
+
+def write_out(out: Path | None, contents: Contents) -> None:
+    """Write the file that was asked for, if any, in the format of its ending, and say so."""
+    if out is not None:
+        from ..report.write import write_atomically
+
+        content = contents[out.suffix.lower()]()
+        write_atomically(out, content if isinstance(content, bytes) else content.encode())
+        typer.echo(f"Written to {out}")

@@ -1,0 +1,102 @@
+"""`lexplain right-reasons`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from .options import (
+    Annotations,
+    Data,
+    Device,
+    EpochsOfNetwork,
+    ExplanationPage,
+    Irrelevant,
+    Label,
+    NetworkFile,
+    OtherRows,
+    PredictionFile,
+    Seed,
+    Strength,
+)
+from .output import show_table, write_out
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..core import Explanation
+    from ..core.contracts import Features
+
+
+def right_reasons(
+    data: Data,
+    out: NetworkFile = None,
+    label: Label = None,
+    irrelevant: Irrelevant = None,
+    annotations: Annotations = None,
+    strength: Strength = "auto",
+    test: OtherRows = None,
+    predictions: PredictionFile = None,
+    report: ExplanationPage = None,
+    epochs: EpochsOfNetwork = 64,
+    seed: Seed = 0,
+    device: Device = "auto",
+) -> None:
+    """Train a network that must not use some columns, and see what it uses instead.
+
+    Try: lexplain right-reasons train.csv --label y --irrelevant age --out model.safetensors
+    """
+    from ..data import DATASETS
+    from ..data.files import find_rows
+    from ..features import features_for
+    from ..right_reasons import RightReasons
+    from ._check import rows_with_target, strength_asked, writable
+
+    for path, ending in ((out, ".safetensors"), (predictions, ".csv"), (report, ".html")):
+        writable(path, (ending,))
+    rows = rows_with_target(data, "train", label)
+    features = (features_for(rows.x) if rows.features is None else rows.features).fit(rows.x)
+    mask = _irrelevant_mask(irrelevant or [], annotations, features, len(rows.x))
+    settings: dict[str, Any] = {"strength": strength_asked(strength), "epochs": epochs, "random_state": seed, "device": device}
+    plain = RightReasons(features=features, **settings).fit(rows.x, rows.y)
+    right = RightReasons(features=features, **settings).fit(rows.x, rows.y, irrelevant_mask=mask)
+    judged = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
+    explained = right.explain(judged.x)
+    _show_use(plain.explain(judged.x), explained)
+    scores = "" if judged.y is None else f"; score {plain.score(judged.x, judged.y):.3f} plain, {right.score(judged.x, judged.y):.3f} now"
+    used = f"; {right.still_used_:.0%} of held-out answers change with what was marked"
+    typer.echo(f"{len(rows.x):,} rows, strength {right.strength_:.3g}{scores}{used}")
+    if out is not None:
+        right.save(out)
+        typer.echo(f"Written to {out}")
+    write_out(predictions, {".csv": lambda: _predictions_as_csv(right.predict(judged.x))})
+    write_out(report, {".html": explained.to_html})
+
+
+def _irrelevant_mask(columns: list[str], annotations: Path | None, features: Features, rows: int) -> np.ndarray:
+    """Mark what must not be used: some columns in every row, and what a file marks row by row."""
+    import numpy as np
+
+    from ..right_reasons import mask_from_columns, mask_from_table
+
+    mask = mask_from_columns(columns, features.names).astype(np.float32)
+    if annotations is None:
+        return mask
+    marked = mask_from_table(annotations, features.names, rows)
+    return np.fmax(marked, mask) if columns else marked
+
+
+def _show_use(plain: Explanation, right: Explanation) -> None:
+    """Show which share of all slopes each feature has, without and with the annotation."""
+    names = right.place_names
+    before, after = (found.scores.mean(0) / found.scores.mean(0).sum() for found in (plain, right))
+    order = before.maximum(after).argsort(descending=True).tolist()[:15]
+    show_table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])
+
+
+def _predictions_as_csv(predictions: np.ndarray) -> str:
+    import pandas as pd
+
+    return str(pd.DataFrame({"prediction": predictions}).to_csv(index_label="row"))

@@ -1,0 +1,8 @@
+"""Plans: how a method learns. A plan owns the gradient estimator and the schedule, and says what the training loop does in which order."""
+
+from .phase import Phase as Phase, Step as Step
+from .plan import Plan as Plan, PredictorSchedule as PredictorSchedule
+from .rounds import Rounds as Rounds, knowledge as knowledge
+from .screen import MAX_GAIN as MAX_GAIN, MIN_GAIN as MIN_GAIN, ColumnScreen as ColumnScreen
+from .together import Together as Together
+from .turns import Adversary as Adversary, Turns as Turns

@@ -1,0 +1,61 @@
+"""What every plan promises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ...core.contracts import MaskDistribution
+from ...masks import FixedMasks
+from .phase import Phase
+
+if TYPE_CHECKING:
+    from ..method import Method
+
+
+class Plan(Protocol):
+    """How a method learns."""
+
+    @property
+    def measures_gains(self) -> bool:
+        """Whether the selector's scores are the gains of features in nats, so that a path of prices can be walked over them."""
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether nobody said how much to keep, so that a path of prices is to choose."""
+
+    @property
+    def prices_masks(self) -> bool:
+        """Whether masks are drawn while it learns, so that they can have a price, such as `Continuity`."""
+
+    def phases(self, method: Method) -> list[Phase]:
+        """What the training loop does, in order."""
+
+    def settled_at(self, method: Method, price: float) -> Sequence[Phase]:
+        """One more round at a price that was chosen after the others; none where no gains are measured."""
+
+    def with_resting_predictor(self) -> Plan:
+        """The same plan for a predictor that learns from random masks first and then rests (regime "fixed")."""
+
+    def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
+        """Refuse parts that cannot learn by this plan, before training starts."""
+
+
+@dataclass(frozen=True)
+class PredictorSchedule:
+    """How a predictor learns beside the selector.
+
+    Args:
+        masks: masks it learns on; None: the selector's own (joint training).
+        own_share: share of the rows on which it learns from the selector's own masks all the same.
+        first: share of the epochs in which it trains alone, before the selector.
+        rests: leave it as it is after that; otherwise the two take turns.
+        last: share of the epochs, at the end, in which it alone learns from the masks of the finished selector.
+    """
+
+    masks: FixedMasks | None = None
+    own_share: float = 0.0
+    first: float = 0.0
+    rests: bool = False
+    last: float = 0.0

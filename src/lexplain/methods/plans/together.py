@@ -1,0 +1,55 @@
+"""Predictor and selector in one backward pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from torch import Tensor, nn
+
+from ...core import Trial
+from ...predictors import Trained
+from .phase import Step
+from .turns import Turns, loss_of
+
+if TYPE_CHECKING:
+    from ..method import Method
+
+
+class Together(Turns):
+    """Predictor and selector learn from the same prediction of the same masks, in one backward pass: about half the cost of turns.
+
+    Where that is not possible they take turns: where the estimator sends no gradient through masks, where the predictor does not train or
+    rests, where it never learns from the selector's masks, or where the selector has a speed of its own. Args as for `Turns`.
+    """
+
+    def _turns(self, method: Method, steps: list[Step]) -> tuple[Step, ...]:
+        turns = super()._turns(method, steps)
+        if not self._at_once(method):
+            return turns
+        assert isinstance(method.predictor, Trained)
+        both = nn.ModuleList([method.predictor, method.selector])
+        select = turns[-1]
+        return (Step("selector", both, loss_of(method, self._joint_loss), select.check, select.copies, decay=self.decay),)
+
+    def _at_once(self, method: Method) -> bool:
+        """Whether one backward pass can teach both networks, and nobody else has to learn between."""
+        alone = self.adversary is None and self.baseline is None and not self.schedule.rests
+        alone = alone and (self.schedule.masks is None or self.schedule.own_share > 0)
+        alone = alone and self.selector_speed == 1  # one step has one speed
+        return alone and isinstance(method.predictor, Trained) and bool(getattr(self.estimator, "is_cost", False))
+
+    def _joint_loss(self, method: Method, trial: Trial) -> Tensor:
+        """The cost of the selector's masks on a share of the rows, and of masks that depend on nothing on the others.
+
+        The first rows of a batch are as good as any, since batches are shuffled; the selector runs on them alone.
+        """
+        share = 1.0 if self.schedule.masks is None else self.schedule.own_share
+        own = max(1, round(share * len(trial)))
+        loss = self._selector_loss(method, trial.take(slice(0, own)))
+        rest = trial.take(slice(own, None))
+        if not len(rest):
+            return loss
+        predicted = method.predict(rest, self._random_masks(method, rest))
+        other = method.objective.likelihood(replace(rest, predicted=predicted)).mean()
+        return (own * loss + len(rest) * other) / len(trial)

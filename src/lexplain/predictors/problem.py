@@ -1,0 +1,135 @@
+"""One door for rows: what everybody who fits, judges or compares is given."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .. import check
+from ..core import Trial
+from ..core.contracts import Encoded, Features, Labels, Model, RawRows
+from ..features import features_for
+from .black_box import CachedModel
+from .target import Target, from_labels, from_model
+
+
+class Targets(NamedTuple):
+    """What rows are to be explained as, and the function that was asked."""
+
+    labels: Target | None  # what y says
+    answer: Target | None  # what the model says
+    model: CachedModel | None  # the function that was asked
+
+    @property
+    def explained(self) -> Target:
+        """What is explained: the model's answer where there is one, else the labels."""
+        target = self.answer if self.answer is not None else self.labels
+        assert target is not None  # whoever asks has given one of the two
+        return target
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows, what they are to be explained as, and the function that is asked: checked and encoded once."""
+
+    rows: RawRows  # in the form that explanations keep
+    features: Features  # fitted
+    encoded: Encoded
+    targets: Targets
+
+    @classmethod
+    def of(
+        cls,
+        X: RawRows,
+        y: Labels = None,
+        model: Model = None,
+        features: Features | None = None,
+        *,
+        like: Problem | None = None,
+        max_rows: int | None = None,
+    ) -> Problem:
+        """Check and encode rows, read their labels, and ask the model about them.
+
+        Args:
+            X: rows.
+            y: labels, values or probabilities; None: there are none.
+            model: a scikit-learn estimator, an `nn.Module`, or a function of rows; None: there is none.
+            features: what can be on or off, fitted to the rows unless it is already; None: what suits the rows.
+            like: a problem whose features, classes and units these rows share.
+            max_rows: most rows that the model is asked about at a time; None: all.
+        """
+        blank = like.features if like is not None else features if features is not None else features_for(X)
+        rows = blank.check(X)
+        fitted, encoded = (blank, blank.encode(rows)) if blank.is_fitted else copy.deepcopy(blank).fit_encode(rows)
+        if y is not None:
+            check.same_length(len(rows), check.target_values(y))
+        check.network_reads(model, fitted.to_network, encoded.x)
+        return cls(rows, fitted, encoded, targets_of(X, y, model, like=None if like is None else like.targets, max_rows=max_rows))
+
+    @classmethod
+    def with_targets(cls, X: RawRows, targets: Targets, features: Features) -> Problem:
+        """Check and encode rows whose targets are known already."""
+        rows = features.check(X)
+        return cls(rows, features, features.encode(rows), targets)
+
+    def __len__(self) -> int:
+        return len(self.encoded.x)
+
+    @property
+    def labels(self) -> Target | None:
+        """What y says."""
+        return self.targets.labels
+
+    @property
+    def answer(self) -> Target | None:
+        """What the model says."""
+        return self.targets.answer
+
+    @property
+    def model(self) -> CachedModel | None:
+        """The function that was asked."""
+        return self.targets.model
+
+    @property
+    def target(self) -> Target:
+        """What is explained: the model's answer where there is one, else the labels."""
+        return self.targets.explained
+
+    def trial(self, target: Target | None = None) -> Trial:
+        """The encoded rows with what they are to be explained as."""
+        wanted = self.target if target is None else target
+        return Trial(self.encoded.x, wanted.outputs.target(wanted.values), valid=self.encoded.valid)
+
+
+def targets_of(
+    X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None, max_rows: int | None = None
+) -> Targets:
+    """Read labels and ask a model about raw rows.
+
+    Args:
+        X: rows.
+        y: labels, values or probabilities; None: there are none.
+        model: as for `Problem.of`.
+        like: targets whose classes and units these share.
+        classes: labels that y may hold, some of which it may lack; None: those that it holds.
+        max_rows: most rows that the model is asked about at a time; None: all.
+    """
+    labels = None if y is None else _labels(y, None if like is None else like.labels, classes)
+    answer, asked = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
+    if like is not None and answer is not None and like.answer is not None:
+        answer = check.same_classes(answer, like.answer).in_units_of(like.answer)
+    return Targets(labels, answer, asked)
+
+
+def _labels(y: Labels, known: Target | None, classes: np.ndarray | None) -> Target:
+    """Labels, in the classes and the units of others where these are known."""
+    named = classes if known is None else known.classes
+    if named is None or not check.of_one_type(check.target_values(y), named):
+        found = from_labels(y)
+    else:
+        found = from_labels(check.in_classes(y, named))
+        found = replace(found, classes=named) if found.outputs.count == len(named) else found
+    return found if known is None else check.same_classes(found, known).in_units_of(known)

@@ -1,0 +1,112 @@
+"""How explanations of each kind of features are drawn. A kind of your own need not be here: its features are drawn by their names.
+
+To draw a kind in your own way, add a line such as `PICTURES["words"] = Pictures(noun="word", rows=RowPictures(...))`; what the line leaves
+out is drawn as for any other kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from lexplain.core import Explanation
+
+from .figures.mask_cells import mask_cells
+from .figures.rate_bars import rate_bars
+from .figures.score_bars import score_bars
+from .images.image_html import about_images, image_rows_html, image_table
+from .images.image_scores import image_scores
+from .images.mask_tiles import mask_tiles
+from .images.patch_rates import patch_rates
+from .row_html import about_bars, bars_html, features_table
+
+
+class DrawRow(Protocol):
+    """Draw the scores of one row."""
+
+    def __call__(self, explanation: Explanation, row: int, *, most: int, ax: Axes | None) -> Axes:
+        """The axes given, or new ones, with at most so many features."""
+
+
+class DrawMap(Protocol):
+    """Draw what several rows keep."""
+
+    def __call__(self, explanation: Explanation, rows: Sequence[int], *, true: Tensor | None, ax: Axes | None) -> Axes:
+        """The axes given, or new ones, with the rows at these positions; `true` (b, d) are the features that really decide."""
+
+
+class DrawRates(Protocol):
+    """Draw how often each feature is kept."""
+
+    def __call__(self, explanation: Explanation, *, most: int, ax: Axes | None) -> Axes:
+        """The axes given, or new ones, with at most so many features."""
+
+
+class RowsHtml(Protocol):
+    """Write rows as a part of a page."""
+
+    def __call__(self, explanation: Explanation, rows: Sequence[int], *, most: int) -> str:
+        """HTML of the rows at these positions, each with at most so many features; every text in it is escaped."""
+
+
+class RowsTable(Protocol):
+    """Write rows as a table for a notebook, without running the predictor."""
+
+    def __call__(self, explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
+        """HTML of the rows at these positions, below a summary; `left_out` says how many more there are, if any."""
+
+
+@dataclass(frozen=True)
+class RowPictures:
+    """How the rows of a kind are shown one by one, on pages and in notebooks."""
+
+    html: RowsHtml
+    table: RowsTable
+    about: Callable[[Explanation], str]  # how to read them
+    needs_data: bool = False  # whether an explanation without its rows is shown as bars
+    first: bool = False  # whether a page shows them before the map and the rates
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """How explanations of a kind are drawn; the defaults draw bars and cells of named features."""
+
+    noun: str = "feature"  # what one feature is called
+    row: DrawRow = score_bars
+    map: DrawMap = mask_cells
+    rates: DrawRates = rate_bars
+    rows: RowPictures = RowPictures(bars_html, features_table, about_bars)
+
+
+def _image_row(explanation: Explanation, row: int, *, most: int, ax: Axes | None) -> Axes:  # noqa: ARG001  a map shows all
+    return image_scores(explanation, row, kept=True, ax=ax)
+
+
+NAMED = Pictures()
+PICTURES: dict[str, Pictures] = {
+    "patches": Pictures(
+        noun="patch",
+        row=_image_row,
+        map=mask_tiles,
+        rates=patch_rates,
+        rows=RowPictures(image_rows_html, image_table, about_images, needs_data=True, first=True),
+    ),
+}
+
+
+def pictures_of(explanation: Explanation) -> Pictures:
+    """How an explanation is drawn: by the kind of its features, or by names where these are unknown or do not fit the scores."""
+    features = explanation.features
+    fits = features is not None and features.count == explanation.scores.shape[1]
+    return PICTURES.get(features.kind, NAMED) if features is not None and fits else NAMED
+
+
+def row_pictures_of(explanation: Explanation) -> RowPictures:
+    """How rows of an explanation are shown one by one: as bars where the kind needs rows that are not there."""
+    known = pictures_of(explanation).rows
+    drawable = len(explanation) > 0 and (explanation.data is not None or not known.needs_data)
+    return known if drawable else NAMED.rows

@@ -1,0 +1,116 @@
+"""Several images and what is kept of each, in one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+from torch import Tensor
+
+from lexplain import check
+from lexplain.core import Explanation
+from lexplain.report.figures.canvas import INK, ORANGE, TEXT, LaidOutOnce, literal
+from lexplain.report.rows import read_row, spread_rows
+from lexplain.report.wording import count, number
+
+from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
+from .imputed import Imputer, fills
+from .paint import coloured, kept_alone, overlaid, shade
+from .picture import Span, displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, span_of
+
+PANEL, LABEL = 1.35, 1.25  # inches of a picture and of what stands left of it
+
+
+def image_grid(
+    explanation: Explanation,
+    *,
+    rows: int | Sequence[int] = 6,
+    truth: np.ndarray | Tensor | None = None,
+    labels: Sequence[object] | np.ndarray | None = None,
+    imputer: Imputer | None = None,
+    draws: int = 3,
+) -> Figure:
+    """Draw images below each other: the image, what is kept on it, what is kept alone, the scores, and what an imputer makes of it.
+
+    Args:
+        explanation: An explanation of images, by patches.
+        rows: How many, from the whole range of predictions; or which ones.
+        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
+        labels: (b,) true classes, where they are known; those that were predicted wrongly are highlighted.
+        imputer: Of encoded images, such as `explainer.method_.imputer`; None: no draws.
+        draws: How many times an imputer fills each image.
+    """
+    features, span = explained_patches(explanation), span_of(explanation.data)
+    wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
+    shown = check.rows_to_draw(wanted, len(explanation))
+    known = None if labels is None else check.as_array(labels)
+    if known is not None:
+        check.same_length(len(explanation), known)
+    true = None if truth is None else features.truth(truth, len(explanation))
+    panels = _panels(explanation, shown, span)
+    if imputer is not None:
+        check.counts(draws=draws)
+        filled = fills(imputer, features, images_of(explanation, shown), explanation.mask[shown], draws=draws)
+        panels |= {f"draw {n + 1}": list(displayed(filled[:, n], span)) for n in range(draws)}
+    tall = PANEL * features.shape[1] / features.shape[2]
+    figure = Figure(figsize=(LABEL + PANEL * len(panels), 1.4 + (tall + 0.06) * len(shown)), layout=LaidOutOnce(), facecolor="white")
+    places = figure.add_gridspec(len(shown) + 1, len(panels), height_ratios=[1.0] * len(shown) + [0.08])
+    first = _lay_out(figure, places, panels, [None if true is None else on_pixels(features, true[row]) > 0 for row in shown])
+    for ax, row in zip(first, shown, strict=True):
+        _name(ax, explanation, row, None if known is None else known[row])
+    scores = np.stack([on_pixels(features, explanation.scores[row]) for row in shown])
+    colour_bar(first[0], *shade(scores), fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
+    below = figure.add_subplot(places[-1, :3])
+    below.set_axis_off()
+    legend(below, [KEPT, HID, *([] if true is None else [TRUE])], legend_of(features, span))
+    figure.suptitle(_title(explanation, len(shown)), x=0.01, ha="left", size=11, weight="bold", color=INK)
+    return figure
+
+
+def _panels(explanation: Explanation, rows: list[int], span: Span) -> dict[str, Sequence[np.ndarray]]:
+    """Pictures of every row by the title of their column."""
+    features = explained_patches(explanation)
+    images = displayed(images_of(explanation, rows), span)
+    kept = [kept_on(features, explanation.mask[row]) for row in rows]
+    scores = [on_pixels(features, explanation.scores[row]) for row in rows]
+    look = shade(np.stack(scores))
+    return {
+        "the image": list(images),
+        "kept, on it": list(map(overlaid, images, kept)),
+        "kept, alone": list(map(kept_alone, images, kept)),
+        "scores": [coloured(each, *look) for each in scores],
+    }
+
+
+def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, Sequence[np.ndarray]], true: Sequence[np.ndarray | None]) -> list[Axes]:
+    """Draw every picture in its place, with what is true outlined on what shows a mask; return the axes of the first column."""
+    first, shape = [], panels["the image"][0].shape[:2]
+    for column, (title, pictures) in enumerate(panels.items()):
+        for line, (picture, region) in enumerate(zip(pictures, true, strict=True)):
+            ax = figure.add_subplot(places[line, column])
+            show(ax, picture, shape)
+            ax.set_title(title if line == 0 else "", size=TEXT, color=INK)
+            if column == 0:
+                first.append(ax)
+            elif column < 4 and region is not None:
+                outline(ax, region)
+    return first
+
+
+def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
+    """Write the row, what is predicted and what is true beside its first picture."""
+    said = read_row(explanation, row, most=0)
+    lines = [f"row {literal(said.label, 12)}", *([literal(said.outcome, 34).replace(" (", "\n(")] if said.outcome else [])]
+    known = explanation.predict is not None and explanation.classes is not None
+    wrong = label is not None and known and number(explanation.classes[int(explanation.prediction[row].argmax())]) != number(label)  # type: ignore[index]
+    lines += [] if label is None else [f"true {literal(number(label), 14)}{' (wrong)' if wrong else ''}"]
+    ax.set_ylabel("\n".join(lines), rotation=0, ha="right", va="center", size=TEXT - 0.5, color=ORANGE if wrong else INK, labelpad=6)
+
+
+def _title(explanation: Explanation, rows: int) -> str:
+    of_all = count(rows, "image") if rows == len(explanation) else f"{rows} of {count(len(explanation), 'image')}"
+    return f"What {literal(explanation.method)} keeps of {of_all}" if explanation.method else f"What is kept of {of_all}"

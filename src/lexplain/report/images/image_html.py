@@ -1,0 +1,101 @@
+"""Rows of an explanation of images as HTML: small pictures with their words beside them, all in the page itself."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.colors import Colormap, Normalize
+from matplotlib.image import imsave
+
+from lexplain.core import Explanation
+from lexplain.report.figures.svg import NO_METADATA
+from lexplain.report.page import TEMPLATES
+from lexplain.report.rows import Item, read_row
+from lexplain.report.wording import count, number
+
+from .image_axes import score_word
+from .paint import coloured, enlarged, kept_alone, overlaid, shade
+from .picture import displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, span_of
+
+MOST_SIDE = 336  # pixels; of a larger image every second, third, ... is shown
+CAPTIONS = ("the image", "kept, on it", "kept, alone", "scores")
+BEST = 3  # patches that are named
+ABOUT = (
+    "Each row has four pictures. The second marks the kept pixels in blue on the faded image. The third shows the kept pixels unchanged, "
+    "with stripes over the hidden ones, so a black pixel is always a kept one. In the map of the scores, a darker blue is a higher score."
+)
+NO_BREAK = "\N{NO-BREAK SPACE}"
+
+
+def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int = BEST) -> str:  # noqa: ARG001  maps show all
+    """Rows side by side: the image, what is kept on it and alone, and the scores, with a bar that says which colour is which."""
+    scale, colours = _look(explanation, rows)
+    ends = [number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
+    bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
+    return TEMPLATES.get_template("image_rows.html").render(
+        rows=_drawn(explanation, rows, (scale, colours), ask=True), word=score_word(explanation), ends=ends, bar=bar
+    )
+
+
+def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
+    """An HTML fragment of a few rows, for a notebook; the predictor is not run for it."""
+    drawn = _drawn(explanation, rows, _look(explanation, rows), ask=explanation.predict is None)
+    outcomes = any(row["outcome"] for row in drawn)
+    return TEMPLATES.get_template("image_table.html").render(
+        summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=_note(explanation), captions=CAPTIONS
+    )
+
+
+def about_images(explanation: Explanation) -> str:
+    """How to read the pictures of a row."""
+    return f"{ABOUT} {_note(explanation)}".strip()
+
+
+def _note(explanation: Explanation) -> str:
+    """What a reader must know of how values became colours; empty where they are shown as they are."""
+    features = explained_patches(explanation)
+    step = _step(features.shape)
+    small = f"Of these large images every {step}{'nd' if step == 2 else 'rd' if step == 3 else 'th'} pixel is shown." if step > 1 else ""
+    return f"{legend_of(features, span_of(explanation.data))} {small}".strip()
+
+
+def png(picture: np.ndarray) -> str:
+    """A picture (rows, columns, 3) in [0, 1] as a data URI."""
+    content = io.BytesIO()
+    imsave(content, np.ascontiguousarray(np.rint(picture * 255), dtype=np.uint8), format="png", metadata=NO_METADATA["png"])
+    return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, ask: bool) -> list[dict[str, object]]:
+    """Rows as their template wants them."""
+    features = explained_patches(explanation)
+    step = _step(features.shape)
+    images = displayed(images_of(explanation, rows), span_of(explanation.data))[:, ::step, ::step]
+    scores = np.stack([on_pixels(features, explanation.scores[row]) for row in rows])[:, ::step, ::step]
+    drawn: list[dict[str, object]] = []
+    for row, image, mapped in zip(rows, images, scores, strict=True):
+        kept = kept_on(features, explanation.mask[row])[::step, ::step]
+        painted = (enlarged(image), enlarged(overlaid(image, kept)), kept_alone(image, kept), enlarged(coloured(mapped, *look)))
+        said = read_row(explanation, row, most=BEST, kept_only=True, ask=ask)
+        panels = [{"caption": caption, "src": png(picture)} for caption, picture in zip(CAPTIONS, painted, strict=True)]
+        many = int(explanation.mask[row].sum())
+        kept_words = f"{many:,} of {count(features.count, 'patch', 'patches')} kept{_best(said.items)}."
+        drawn.append({"title": said.title, "label": said.label, "outcome": said.outcome, "panels": panels, "kept": kept_words})
+    return drawn
+
+
+def _look(explanation: Explanation, rows: Sequence[int]) -> tuple[Normalize, Colormap]:
+    features = explained_patches(explanation)
+    return shade(np.stack([on_pixels(features, explanation.scores[row]) for row in rows]))
+
+
+def _best(items: Sequence[Item]) -> str:
+    named = ", ".join(f"{item.name} ({number(item.score)})".replace(" ", NO_BREAK) for item in items)
+    return f"; the highest scores: {named}" if named else ""
+
+
+def _step(shape: Sequence[int]) -> int:
+    return -(-max(shape[-2:]) // MOST_SIDE)

@@ -1,0 +1,119 @@
+"""What a fit does: split the rows, find the strength, train by the one loop, and see what is still used."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any
+
+import pandas as pd
+import torch
+from lightning_fabric import Fabric
+from torch import nn
+
+from .. import check
+from ..core import Trial, target_values
+from ..core.contracts import Outputs
+from ..methods import Phase, Step
+from ..predictors import mlp
+from ..training import Checkpoint, Settings, constant, fit
+from .learner import Learner, Variant
+
+HIDDEN = (50, 30)  # units of our own network's layers: the paper's
+BATCH_SIZE = 256  # of an optimiser step, unless told
+PROBE_STEPS = 1000  # most steps spent on finding a strength: a network that has not begun to learn has no slopes to measure
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train; see `RightReasons`."""
+
+    variant: Variant
+    strength: float | None  # None: it is found
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    held_out: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a training gives."""
+
+    network: nn.Module
+    history: pd.DataFrame  # one row an epoch
+    strength: float  # at the end
+    still_used: float  # share of held-out answers that change with marked inputs
+
+
+def default_network(shape: tuple[int, ...], outputs: Outputs) -> nn.Module:
+    """A dense network with fresh weights, for rows of a shape."""
+    return mlp(shape, outputs.count, sees_mask=False, hidden=HIDDEN, activation=nn.ReLU)
+
+
+def default_batch_size(rows: int) -> int:
+    """A tenth of the rows, so that even a small table gives about ten steps an epoch."""
+    return min(BATCH_SIZE, max(16, rows // 10))
+
+
+def train(
+    network: nn.Module,
+    rows: Trial,
+    outputs: Outputs,
+    training: Training,
+    *,
+    always: Trial | None = None,
+    fabric: Fabric,
+    checkpoint: Checkpoint | None = None,
+) -> Result:
+    """Train a network, which is changed; the caller has set torch's seed.
+
+    Args:
+        network: with the weights to start from.
+        rows: to learn from, with their marks.
+        outputs: what the network predicts.
+        training: how.
+        always: rows that are in each batch.
+        fabric: device and precision.
+        checkpoint: where to keep the state, and to go on from.
+    """
+    network = network.to(fabric.device).requires_grad_(True)
+    with torch.no_grad():
+        few = rows.take(slice(0, 4)).to(fabric.device)
+        check.network_output(network.eval()(few.x), len(few), outputs.count, outputs.real)
+    learn, held = _split(rows, training.held_out)
+    marked = learn.irrelevant is not None and training.strength != 0 and bool(learn.irrelevant.any())
+    if not marked:
+        learn, held = replace(learn, irrelevant=None), replace(held, irrelevant=None)
+    learner = Learner(network, training.variant, training.strength, None if always is None else always.to(fabric.device))
+    if marked and training.strength is None:
+        learner.find_strength(learn.to(fabric.device), rate=training.learning_rate, steps=PROBE_STEPS, batch=training.batch_size)
+    step = Step("network", learner, learner.loss, learner.judge, copies=3 if marked else 1)
+    # With no rows held out no epoch can be the best, so the last one is kept.
+    phase = Phase("right reasons" if marked else "network", (step,), burn_in=0.0 if training.held_out else 1.0)
+    settings = Settings(training.epochs, training.batch_size, training.learning_rate, schedule=constant, seed=training.seed)
+    history = pd.DataFrame(fit(learner, [phase], learn, held, settings, fabric=fabric, checkpoint=checkpoint))
+    network.eval().requires_grad_(False)
+    still_used = learner.still_used((held if training.held_out else learn).to(fabric.device)) if marked else 0.0
+    return Result(network, history, learner.last_strength, still_used)
+
+
+def _split(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
+    """Rows to learn from, and rows to choose the best epoch by; with none held out, one row stands for them."""
+    if not held_out:
+        return rows, rows.take(slice(0, 1))
+    check.enough_rows(len(rows))
+    order, held = torch.randperm(len(rows)), max(5, ceil(held_out * len(rows)))
+    return rows.take(order[held:]), rows.take(order[:held])
+
+
+def fingerprint(network: nn.Module, rows: Trial, seed: int, settings: Mapping[str, Any]) -> str:
+    """A digest of all that decides a training, so that another one's checkpoint is refused."""
+    plain = sorted((name, repr(value)) for name, value in settings.items())
+    digest = hashlib.blake2b(repr([seed, plain]).encode(), digest_size=16)
+    for tensor in (rows.x, target_values(rows.target), rows.irrelevant, *network.state_dict().values()):
+        digest.update(b"" if tensor is None else tensor.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,172 @@
+"""How rows reach the network: as they are, or encoded by features; and how its gradients become scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from .. import check
+from ..core.contracts import Encoded, Features, Json, Labels, Names, RawRows
+from ..features import restore
+from ..predictors import Problem, Target, from_labels
+from . import _check
+from .annotation import mask_of_rows
+
+
+class Inputs(Protocol):
+    """What `RightReasons` asks of the rows that it reads."""
+
+    @property
+    def features(self) -> Features | None:
+        """What is explained; None: every input of the network."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one row as the network reads it."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name a score."""
+
+    @property
+    def count(self) -> int:
+        """How many raw inputs a row has, as scikit-learn counts them."""
+
+    def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
+        """Check rows; return them as explanations keep them, and as the network reads them."""
+
+    def row_names(self, rows: RawRows) -> Names:
+        """One name a score, for these rows."""
+
+    def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
+        """Turn an annotation into one mark (n, *shape) of bool an input of the network."""
+
+    def scores(self, slopes: Tensor) -> Tensor:
+        """Turn slopes (n, *shape) into scores (n, d)."""
+
+    def state(self) -> Json:
+        """All that a file must hold; `restored` makes the object of it again."""
+
+
+@dataclass(frozen=True)
+class PlainInputs:
+    """Rows of numbers that the network reads as they are: every number is an input."""
+
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    features: None = None
+
+    @property
+    def count(self) -> int:
+        """The length of the first axis."""
+        return self.shape[0]
+
+    @classmethod
+    def of(cls, X: RawRows, x: np.ndarray) -> PlainInputs:
+        """Take shape and names from training rows."""
+        columns = X.columns if isinstance(X, pd.DataFrame) else None
+        return cls(x.shape[1:], tuple(map(_place, np.ndindex(*x.shape[1:]))) if columns is None else tuple(map(str, columns)))
+
+    def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
+        """Rows as float32; refuse those of another shape than the fit's."""
+        x = check.inputs(X)
+        check.same_input_shape(x.shape[1:], self.shape)
+        return X if isinstance(X, pd.DataFrame) else check.as_array(X), Encoded(torch.from_numpy(x))
+
+    def row_names(self, rows: RawRows) -> Names:
+        """The names of the fit."""
+        return self.names
+
+    def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
+        """One mark an input; see `mask_of_rows`."""
+        return torch.from_numpy(mask_of_rows(annotation, encoded.x.shape, annotated_rows).copy())
+
+    def scores(self, slopes: Tensor) -> Tensor:
+        """The size of each slope."""
+        return slopes.abs().flatten(1)
+
+    def state(self) -> Json:
+        """Shape and names."""
+        return {"shape": list(self.shape), "names": list(self.names)}
+
+
+@dataclass(frozen=True)
+class FeatureInputs:
+    """Rows that fitted features encode: what is marked and explained is a feature."""
+
+    features: Features
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of one encoded row."""
+        return self.features.shape
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """One name a feature."""
+        return self.features.names
+
+    @property
+    def count(self) -> int:
+        """The number of raw inputs."""
+        return len(self.features.inputs)
+
+    def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
+        """Rows, checked and encoded."""
+        rows = self.features.check(X)
+        return rows, self.features.encode(rows)
+
+    def row_names(self, rows: RawRows) -> Names:
+        """The names of the features of these rows."""
+        return self.features.row_names(rows)
+
+    def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
+        """One mark an encoded input, from one mark a feature or from one an encoded input; padding is never marked."""
+        given, rows, shape = np.shape(check.as_array(annotation)), len(encoded.x), self.features.shape
+        of_inputs = given[-len(shape) :] == shape and shape != (self.features.count,)
+        needed = shape if of_inputs else (self.features.count,)
+        marks = torch.from_numpy(mask_of_rows(annotation, (rows, *needed), annotated_rows).copy())
+        marks = marks if of_inputs else self.features.expand(marks)
+        return marks if encoded.valid is None else marks & self.features.expand(encoded.valid)
+
+    def scores(self, slopes: Tensor) -> Tensor:
+        """The length of each feature's slopes."""
+        return self.features.gather(slopes.square()).sqrt()
+
+    def state(self) -> Json:
+        """The kind of the features and what they learned."""
+        return {"kind": self.features.kind, "state": self.features.state()}
+
+
+def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plain: bool) -> tuple[Inputs, Encoded, Target]:
+    """Read the rows of a fit: how later rows are read, the rows as the network reads them, and their target.
+
+    Args:
+        X: rows.
+        y: labels, values or probabilities.
+        features: what is explained; None: what suits the rows, unless they are plain.
+        plain: whether the network reads the rows as they are.
+    """
+    if plain:
+        x, target = check.inputs(X), from_labels(y)
+        check.same_length(len(x), target.values)
+        return PlainInputs.of(X, x), Encoded(torch.from_numpy(x)), target
+    problem = Problem.of(X, y, features=features)
+    _check.numeric(problem.features)
+    return FeatureInputs(problem.features), problem.encoded, problem.target
+
+
+def restored(state: Json) -> Inputs:
+    """The inputs whose `state` was written to a file."""
+    if "kind" in state:
+        return FeatureInputs(restore(state["kind"], state["state"]))
+    return PlainInputs(tuple(state["shape"]), tuple(state["names"]))
+
+
+def _place(index: tuple[int, ...]) -> str:
+    return f"x{index[0] + 1}" if len(index) == 1 else f"x[{','.join(map(str, index))}]"

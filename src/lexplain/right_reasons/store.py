@@ -1,0 +1,81 @@
+"""Models that are right for the right reasons, as files: one safetensors file with the rest as JSON in its metadata, no pickle."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+
+from .. import check
+from ..core import seeded
+from ..core.contracts import Json
+from ..predictors import Target, outputs_of
+from ..training import fabric_of, read_file, write_atomically
+from . import _check
+from .fitting import Result, default_network
+from .inputs import restored
+
+if TYPE_CHECKING:
+    from .right_reasons import RightReasons
+
+KIND = "lexplain.right_reasons/2"
+
+
+def save(model: RightReasons, path: Path) -> None:
+    """Write a fitted model."""
+    check.fitted_network(model)
+    target: Target = model.target_
+    seed = model.random_state
+    record = {
+        "format": KIND,
+        "user_network": model.network is not None,
+        "inputs": model.inputs_.state(),
+        "features_given": model.features is not None,
+        "parameters": {name: _plain(value) for name, value in model._settings().items() if name != "random_state"},
+        "random_state": int(seed) if isinstance(seed, (int, np.integer)) else None,
+        "outputs": {"count": target.outputs.count, "real": target.outputs.real},
+        "target": {"mean": target.mean, "scale": target.scale},
+        "classes": None if target.classes is None else target.classes.tolist(),
+        "strength": model.strength_,
+        "still_used": model.still_used_,
+        "history": model.history_.to_dict("list"),
+    }
+    write_atomically(path, model.network_.state_dict(), record)
+
+
+def load(path: Path, blank: type[RightReasons], network: nn.Module | None, device: str | Fabric) -> RightReasons:
+    """Read a fitted model of a class back."""
+    tensors, record = read_file(path, KIND)
+    if record.get("user_network"):
+        network = _check.network_given(network, path)
+    try:
+        model = blank(network, device=device, random_state=record["random_state"], **record["parameters"])
+        return _fill(model, path, tensors, record)
+    except (KeyError, TypeError, AttributeError) as broken:
+        raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the model again") from broken
+
+
+def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: dict[str, Any]) -> RightReasons:
+    """Set all that a fit sets."""
+    inputs, outputs = restored(record["inputs"]), outputs_of(**record["outputs"])
+    model.features = inputs.features if record["features_given"] else None
+    with seeded(0):  # the caller's random state is left alone; all weights are read from the file
+        trained = default_network(inputs.shape, outputs) if model.network is None else copy.deepcopy(model.network)
+    _check.weights_fit(trained, tensors, path)
+    trained.load_state_dict(tensors)
+    trained.to(fabric_of(model.device).device).eval().requires_grad_(False)
+    classes = None if record["classes"] is None else np.asarray(record["classes"])
+    target = Target(torch.zeros(0), outputs, classes, **record["target"])
+    model._remember(inputs, target, Result(trained, pd.DataFrame(record["history"]), record["strength"], record["still_used"]))
+    return model
+
+
+def _plain(value: Json) -> Json:
+    """A setting as a plain JSON value."""
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,87 @@
+"""One door for rows: checked, encoded and asked once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from torch import nn
+
+from lexplain.features import Columns, Groups, Patches
+from lexplain.predictors import Classes, Problem, RealValue
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(6, 2)), columns=["a", "b"])
+Y = np.array(["no", "yes", "no", "maybe", "yes", "no"])
+
+
+def probabilities(rows):
+    share = 1 / (1 + np.exp(-np.asarray(rows, dtype=float)[:, 0]))
+    return np.stack([1 - share, share], 1)
+
+
+def test_labels_and_rows_are_read_once():
+    problem = Problem.of(X, Y)
+    assert len(problem) == 6
+    assert problem.features.names == ("a", "b")
+    assert torch.equal(problem.encoded.x, Columns().fit(X).encode(X).x)
+    assert problem.target is problem.labels
+    assert problem.labels.classes.tolist() == ["maybe", "no", "yes"]
+    assert (problem.answer, problem.model) == (None, None)
+    trial = problem.trial()
+    assert torch.equal(trial.x, problem.encoded.x)
+    assert trial.target.probs.argmax(1).tolist() == [1, 2, 1, 0, 2, 1]
+    assert trial.valid is None
+
+
+def test_the_model_is_explained_where_there_is_one_in_so_many_rows_at_a_time():
+    seen = []
+
+    def model(rows):
+        seen.append(len(rows))
+        assert isinstance(rows, pd.DataFrame)
+        return probabilities(rows)
+
+    problem = Problem.of(X, Y, model, max_rows=4)
+    assert seen == [4, 2]
+    assert problem.target is problem.answer
+    assert problem.answer.outputs == Classes(2)
+    assert np.allclose(problem.answer.values, probabilities(X))
+    assert problem.labels.outputs == Classes(3)
+    assert problem.model.rows == 6
+    assert torch.equal(problem.trial(problem.labels).target.probs, problem.labels.values)
+
+
+def test_features_are_fitted_to_the_rows_unless_they_are():
+    blank = Groups({"both": ["a", "b"]})
+    assert Problem.of(X, Y, features=blank).features.names == ("both",)
+    assert not blank.is_fitted
+    fitted = Columns().fit(X * 10)
+    assert Problem.of(X, Y, features=fitted).features is fitted
+    assert Problem.of(np.zeros((3, 8, 8)), [0, 1, 0]).features == Patches(None).fit(np.zeros((3, 8, 8)))
+
+
+def test_other_rows_share_features_classes_and_units():
+    first = Problem.of(X, Y)
+    other = Problem.of(X.iloc[:2] * 3, Y[:2], like=first)  # of two classes out of three
+    assert other.features is first.features
+    assert other.labels.classes.tolist() == ["maybe", "no", "yes"]
+    assert other.labels.values.tolist() == [[0, 1, 0], [0, 0, 1]]
+    values = RNG.normal(5, 2, 6)
+    real = Problem.of(X, values)
+    assert real.labels.outputs == RealValue()
+    again = Problem.of(X.iloc[3:], values[3:], like=real)
+    assert torch.allclose(again.labels.values, real.labels.values[3:], atol=1e-5)
+    assert (again.labels.mean, again.labels.scale) == (real.labels.mean, real.labels.scale)
+    model = Problem.of(X, model=lambda rows: np.asarray(rows)[:, 0])
+    asked = Problem.of(X.iloc[3:], model=lambda rows: np.asarray(rows)[:, 0], like=model)
+    assert torch.allclose(asked.answer.values, model.answer.values[3:], atol=1e-5)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="6"):
+        Problem.of(X, Y[:4])
+    words = X.assign(c=["u", "v"] * 3)
+    with pytest.raises(ValueError, match="hold categories, but a torch network reads numbers"):
+        Problem.of(words, model=nn.Linear(3, 2))
+    with pytest.raises(ValueError, match="classes"):
+        Problem.of(X, model=lambda rows: np.full((len(rows), 3), 1 / 3), like=Problem.of(X, model=probabilities))

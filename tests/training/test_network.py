@@ -1,0 +1,72 @@
+"""The one trainer of plain networks, and how rows are held out for it."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from lexplain.core import Trial, as_target
+from lexplain.features import Columns, Patches
+from lexplain.methods import Step
+from lexplain.training import MAX_ROWS, default_max_rows, hold_out_tenth, network, pace_of, split_tenth, train_network
+from lexplain.training.by_kind import PACES, Pace
+
+X = torch.randn(300, 3, generator=torch.Generator().manual_seed(0))
+ROWS = Trial(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
+
+
+def classifier():
+    torch.manual_seed(0)
+    module = nn.Linear(3, 2)
+    return module, Step("net", module, lambda t: loss(module, t), lambda t: loss(module, t), copies=2)
+
+
+def loss(module, trial):
+    return -(trial.target.probs * module(trial.x).log_softmax(1)).sum(1).mean()
+
+
+def test_a_network_learns_and_rests():
+    module, step = classifier()
+    assert train_network(module, step, split_tenth(ROWS, 0), steps=300, learning_rate=0.05) is module
+    assert (module(X).argmax(1) == (X[:, 0] > 0)).double().mean() > 0.95
+    assert not module.training
+    assert not any(weight.requires_grad for weight in module.parameters())
+
+
+@pytest.mark.parametrize(("patient", "patience"), [(False, 54), (True, None)])
+def test_it_makes_about_as_many_steps_as_it_is_told(patient, patience, monkeypatch):
+    seen = []
+    monkeypatch.setattr(network, "fit", lambda module, phases, train, validation, settings, fabric: seen.append((phases, settings)))
+    module, step = classifier()
+    train_network(module, step, split_tenth(ROWS, 0), steps=1850, warmup_steps=7, patient=patient, max_rows=50, seed=3)
+    ((phase,), settings) = seen[0]
+    assert phase.steps == (step,)
+    assert (settings.batch_size, settings.epochs) == (32, 219)  # 270 rows: 1850 steps of 32
+    assert (settings.warmup_steps, settings.max_rows, settings.seed, settings.patience) == (7, 50, 3, patience)
+
+
+def test_a_tenth_is_held_out_by_the_seed():
+    learn, held = hold_out_tenth(ROWS, 1)
+    assert (len(learn), len(held)) == (270, 30)
+    assert torch.equal(torch.cat([learn, held]).sort().values, torch.arange(300))
+    one, two = split_tenth(ROWS, 1)
+    assert torch.equal(one.x, X[learn])
+    assert torch.equal(two.x, X[held])
+    assert not torch.equal(hold_out_tenth(ROWS, 2)[1], held)
+    assert len(hold_out_tenth(ROWS.take(slice(0, 20)), 0)[1]) == 5  # five at the least
+
+
+def test_large_images_are_fewer_in_flight(monkeypatch):
+    table, images = Columns().fit(X.numpy()), Patches(8).fit(np.zeros((2, 3, 128, 256)))
+    assert default_max_rows(table) == MAX_ROWS
+    assert default_max_rows(images) == 2**23 // (3 * 128 * 256)
+    assert pace_of(table).batch_size > pace_of(images).batch_size
+
+    class Mine(Columns):
+        kind = "mine"
+
+    mine = Mine().fit(X.numpy())
+    with pytest.raises(ValueError, match="no training pace is known for features of kind 'mine'"):
+        pace_of(mine)
+    monkeypatch.setitem(PACES, "mine", Pace(batch_size=7, max_numbers=30))
+    assert (pace_of(mine).batch_size, default_max_rows(mine)) == (7, 10)

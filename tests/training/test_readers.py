@@ -1,0 +1,99 @@
+"""Readers that know that masks were chosen, compared fairly with one that does not."""
+
+import pytest
+import torch
+
+from lexplain.core import Trial, as_target
+from lexplain.features import Columns
+from lexplain.predictors import Classes, mlp
+from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
+
+COUNT, ROWS = 4, 700
+X = torch.randn(ROWS, COUNT, generator=torch.Generator().manual_seed(0))
+LABELS = (X[:, 0] > 0).long()
+TRIAL = Trial(X, as_target(torch.eye(2)[LABELS], real=False))
+TRAIN, VALIDATION, TEST = TRIAL.take(slice(0, 400)), TRIAL.take(slice(400, 500)), TRIAL.take(slice(500, None))
+HIDING = torch.zeros(ROWS, COUNT).bool()
+ENCODING = HIDING.clone()
+ENCODING[torch.arange(ROWS), 1 + LABELS] = True  # the first feature is hidden, and the label told by which other one is shown
+BLIND = HIDING.clone()
+BLIND[torch.arange(ROWS), torch.randint(1, 3, (ROWS,), generator=torch.Generator().manual_seed(1))] = True
+PARTS = {"train": slice(0, 400), "validation": slice(400, 500), "test": slice(500, None)}
+
+
+@pytest.fixture(scope="module")
+def untold():
+    torch.manual_seed(0)
+    judge = Evaluator(Columns().fit(X.numpy()), Classes(2), network=mlp((COUNT,), 2, sees_mask=True, hidden=(32,)))
+    return judge.fit(TRAIN, VALIDATION, steps=300)
+
+
+@pytest.fixture(autouse=True)
+def _learn_fast(monkeypatch):
+    monkeypatch.setattr(evaluator, "READER_STEPS", 400)
+    monkeypatch.setattr(evaluator, "READER_RATE", 3e-3)
+
+
+def fitted(reader, masks):
+    return reader.fit(TRAIN, masks[PARTS["train"]], VALIDATION, masks[PARTS["validation"]], fabric=None, seed=0)
+
+
+def accuracy(reader, masks):
+    test = PARTS["test"]
+    return (reader(TEST.x, masks[test]).probs.argmax(1) == LABELS[test]).double().mean().item()
+
+
+def test_a_reader_learns_what_the_choice_of_a_mask_tells(untold):
+    before = {name: value.clone() for name, value in untold.state_dict().items()}
+    reader = fitted(MaskAwareReader(untold, fitted(MaskDensityRatio(untold), ENCODING)), ENCODING)
+    assert accuracy(reader, ENCODING) > 0.95
+    assert accuracy(untold, ENCODING) < 0.65
+    assert reader.strength > 0
+    assert all(torch.equal(value, before[name]) for name, value in untold.state_dict().items())
+
+
+def test_where_the_choice_tells_nothing_the_two_readers_agree(untold):
+    reader = fitted(MaskAwareReader(untold, fitted(MaskDensityRatio(untold), BLIND)), BLIND)
+    assert accuracy(reader, BLIND) < 0.62
+    fresh = MaskAwareReader(untold, MaskDensityRatio(untold))
+    assert torch.equal(fresh(X, BLIND).probs, untold(X, BLIND).probs)  # it begins as the one that knows nothing
+
+
+def test_odds_are_a_ratio_of_densities(untold):
+    # The last feature is shown where it is positive, else the second; dealt masks show either anywhere.
+    chosen = HIDING.clone()
+    chosen[:, 3] = X[:, 3] > 0
+    chosen[:, 1] = X[:, 3] <= 0
+    density = fitted(MaskDensityRatio(untold), chosen)
+    shown = HIDING[PARTS["test"]].clone()
+    shown[:, 3] = True
+    weights, high = density.weight(TEST.x, shown), TEST.x[:, 3] > 0
+    assert weights[high].mean() == pytest.approx(2.0, rel=0.3)  # twice as often as dealt ones
+    assert weights[~high].mean() < 0.3
+    assert not weights.requires_grad
+
+
+def test_padding_is_no_part_of_what_readers_see(untold):
+    valid = torch.ones(ROWS, COUNT).bool()
+    valid[:, 3] = False
+    mask = torch.rand(ROWS, COUNT) < 0.5
+    density = MaskDensityRatio(untold)
+    reader = MaskAwareReader(untold, density)
+    for judge in (untold, density, reader):
+        one, two = judge(X, mask & valid, valid), judge(X, mask | ~valid)
+        assert torch.equal(getattr(one, "logits", one), getattr(two, "logits", two))
+    padded = Trial(X, TRIAL.target, valid=valid)
+    assert not evaluator.dealer(mask, None)(padded)[~valid].any()
+
+
+def test_an_evaluator_adapts_to_masks_dealt_to_anyone(untold):
+    adapted = untold.adapted_to(ENCODING, TRAIN, VALIDATION)
+    assert accuracy(adapted, ENCODING) < 0.65  # it knows what masks look like, not for whom they were chosen
+    seen = []
+
+    def weight(x, mask, valid):
+        seen.append((len(x), mask.shape, valid))
+        return torch.ones(len(x))
+
+    untold.adapted_to(ENCODING, TRAIN, VALIDATION, weight=weight)
+    assert seen[0][1:] == ((seen[0][0], COUNT), None)
