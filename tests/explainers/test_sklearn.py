@@ -29,6 +29,12 @@ def quick(**more):
     return Explainer(**{"keep": 2, "epochs": 1, "batch_size": 60, **more})
 
 
+@pytest.fixture(autouse=True)
+def short_paths(monkeypatch):
+    """Walk few prices: scikit-learn fits some hundred times, and none of its checks is about how much is kept."""
+    monkeypatch.setattr("lexplain.explainers.path.POINTS", 11)
+
+
 @lru_cache
 def fitted():
     return quick().fit(FRAME, Y)

@@ -13,6 +13,7 @@ from torch import Tensor
 from .. import check
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
+from . import _check
 from .by_kind import laid_out
 
 
@@ -39,7 +40,7 @@ def as_explanation(
         [[False, True, False], [True, False, False]]
     """
     if isinstance(explanation, Explanation):
-        check.one_explanation_a_row(len(explanation), len(X))
+        _check.one_explanation_a_row(len(explanation), len(X))
         return explanation
     data = _rows(X)
     names, base = None, None
@@ -54,7 +55,7 @@ def as_explanation(
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
     features, scores = laid_out(scores, data)
-    scores = check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
+    scores = _check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
         scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
@@ -83,7 +84,7 @@ def classes_explained(explanation: ToolOutput, X: RawRows) -> Sequence[int] | No
 
 
 def _rows(X: RawRows) -> RawRows:
-    return X if isinstance(X, pd.DataFrame) else check.rows_of_numbers(check.as_array(X) if isinstance(X, Tensor) else X)
+    return X if isinstance(X, pd.DataFrame) else _check.rows_of_numbers(check.as_array(X) if isinstance(X, Tensor) else X)
 
 
 def _is_lime(given: ToolOutput) -> bool:
@@ -93,8 +94,8 @@ def _is_lime(given: ToolOutput) -> bool:
 
 def _from_lime(given: ToolOutput, shape: tuple[int, ...], target: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Scores (n, d) and classes (n,) of one LIME explanation a row; what LIME left out is exactly 0."""
-    check.one_explanation_a_row(len(given), shape[0])
-    wanted = None if target is None else check.class_indices(target, shape[0])
+    _check.one_explanation_a_row(len(given), shape[0])
+    wanted = None if target is None else _check.class_indices(target, shape[0])
     scores, labels = np.zeros(shape), np.zeros(shape[0], dtype=np.int64)
     real = all(getattr(each, "mode", "") == "regression" for each in given)
     for row, each in enumerate(given):  # an object a row is how LIME gives them
@@ -104,9 +105,9 @@ def _from_lime(given: ToolOutput, shape: tuple[int, ...], target: Labels) -> tup
         elif wanted is None and len(weights) == 1:
             labels[row] = next(iter(weights))
         else:
-            labels[row] = check.class_of_each(None if wanted is None else wanted[row], list(weights), 1)[0]
+            labels[row] = _check.class_of_each(None if wanted is None else wanted[row], list(weights), 1)[0]
         found = dict(weights[labels[row]])
-        check.explains_columns(list(found), shape)
+        _check.explains_columns(list(found), shape)
         scores[row, list(found)] = list(found.values())
     return scores, None if real else labels
 
@@ -122,7 +123,7 @@ def _array(given: ToolOutput, data: RawRows) -> np.ndarray:
         return check.as_array(given.float() if given.dtype is torch.float16 else given)
     if isinstance(given, pd.DataFrame) and isinstance(data, pd.DataFrame):
         given = _aligned(given, data)
-    return check.rows_of_numbers(given)
+    return _check.rows_of_numbers(given)
 
 
 def _aligned(scores: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
@@ -144,12 +145,12 @@ def _one_class(
     rows = shape[0]
     base = None if base is None or isinstance(base, check.NoBase) else np.asarray(base, dtype=np.float64)
     if scores.shape[:-1] != shape:  # no axis of classes
-        asked = None if target is None else check.class_indices(target, rows)
+        asked = None if target is None else _check.class_indices(target, rows)
         if base is not None:
             base = torch.tensor(np.repeat(base, rows) if base.size == 1 else base.reshape(-1))
         return scores, asked, base
     count = scores.shape[-1]
-    asked = np.zeros(rows, dtype=np.int64) if count == 1 else check.class_of_each(target, range(count), rows)
+    asked = np.zeros(rows, dtype=np.int64) if count == 1 else _check.class_of_each(target, range(count), rows)
     at = np.arange(rows)
     if base is not None:
         base = torch.from_numpy(np.broadcast_to(base, (rows, count))[at, asked])
@@ -161,7 +162,7 @@ def _mask(scores: np.ndarray, keep: float | None) -> np.ndarray:
     count = scores.shape[1]
     truths = scores.dtype.kind == "b"
     sparse = bool((scores == 0).any(1).all()) or bool(np.isin(scores, (0, 1)).all())
-    check.says_what_is_kept(keep, count, mask=truths, sparse=sparse)
+    _check.require_known_selection(keep, count, mask=truths, sparse=sparse)
     if keep is None:
         kept: np.ndarray = scores != 0
         return kept

@@ -16,6 +16,7 @@ from ..features import features_for
 from ..metrics.model_calls import MAX_ROWS
 from ..predictors import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
+from . import _check
 from .asking import questions
 from .card import Card, Line
 from .encoding_test import MARGIN, judge
@@ -71,11 +72,11 @@ def audit(
         random_state: seed of every draw.
     """
     classes, run = every_class(explanation, y, train), Resources(fabric_of(device), random_state, max_rows)
-    targets = targets_of(X, check.label_or_model(y, model), model, classes=classes, max_rows=max_rows)
+    targets = targets_of(X, _check.label_or_model(y, model), model, classes=classes, max_rows=max_rows)
     wanted = targets.explained
     one_class = ClassSelection(wanted.classes, keep, model=as_function(model) if model is not None and target is None else None)
     explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
-    check.audit_fits(explanation, X, wanted.values)
+    _check.audit_fits(explanation, X, wanted.values)
     one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
     problem = _encoded(explanation, X, train, targets)
     other = None if train is None else _other_rows(train, model, problem, one_class, max_rows)
@@ -156,7 +157,7 @@ def _encoded(explanation: Explanation, X: Any, train: tuple[Any, ...] | None, ta
 def _other_rows(train: tuple[Any, ...], model: Any, like: Problem, one_class: ClassSelection, max_rows: int) -> OtherRows:
     """Rows to learn from, in the classes and units of those judged, with their masks and scores where they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    problem = Problem.of(x, check.label_or_model(y, model), model, like=like, max_rows=max_rows)
+    problem = Problem.of(x, _check.label_or_model(y, model), model, like=like, max_rows=max_rows)
     real = problem.target.outputs.real
     if not rest:
         return OtherRows(problem.trial())

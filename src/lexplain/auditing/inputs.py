@@ -14,6 +14,7 @@ from .. import check
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
 from ..predictors import from_labels
+from . import _check
 from .as_explanation import as_explanation, classes_explained
 
 
@@ -38,16 +39,16 @@ class ClassSelection:
         target, several = self.label if target is None else target, classes_explained(explanation, X)
         index: np.ndarray | None = None
         if target is not None:
-            index = check.class_to_audit(target, self.classes, len(X), several)
+            index = _check.class_to_audit(target, self.classes, len(X), several)
         elif several is not None:
             index = self._predicted(X, several, answer)
         if isinstance(explanation, Explanation):
             ours = as_explanation(explanation, X)
-            return ours if index is None else replace(ours, target_index=torch.from_numpy(check.class_explained(index, ours.target_index)))
+            return ours if index is None else replace(ours, target_index=torch.from_numpy(_check.class_explained(index, ours.target_index)))
         return as_explanation(explanation, X, keep=self.keep, target=index)
 
     def _predicted(self, X: RawRows, several: Sequence[int], answer: Tensor | None) -> np.ndarray:
-        ask = check.says_which_class(self.model, self.classes, several)
+        ask = _check.require_one_class(self.model, self.classes, several)
         best: np.ndarray = check.as_array(ask(X) if answer is None else answer).argmax(1)
         return best
 

@@ -22,6 +22,7 @@ from ..core.explanation import take_rows
 from ..features import features_for
 from ..masks import top_k_mask
 from ..predictors import Problem
+from . import _check
 
 if TYPE_CHECKING:
     from typing import Self
@@ -114,8 +115,8 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """
         began = time.perf_counter()
         blank = self.features if self.features is not None else features_for(X)
-        check.baseline_explains(self.name, blank.kind, self.kinds)
-        check.baseline_given(self.name, self.needs, y, model)
+        _check.baseline_explains(self.name, blank.kind, self.kinds)
+        _check.baseline_given(self.name, self.needs, y, model)
         check.counts(max_rows=self.max_rows)
         problem = Problem.of(X, y, model, blank.fit(X) if blank.is_fitted else blank)
         features = problem.features

@@ -12,6 +12,7 @@ from .. import check
 from ..auditing.kernel_shap import numpy_seeded
 from ..core.contracts import Features, Labels, RandomState
 from ..features import Columns
+from . import _check
 from .baseline import Baseline, EncodedNetwork, Rows
 
 
@@ -112,7 +113,7 @@ class DeepSHAP(Baseline):
         try:
             values = self.explainer_.shap_values(rows.x.to(self.background_.device))
         except AssertionError as broken:
-            raise ValueError(check.NOT_ADDITIVE) from broken
+            raise ValueError(_check.NOT_ADDITIVE) from broken
         every = torch.as_tensor(values)
         every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
         scores: Tensor = self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
@@ -137,7 +138,7 @@ class TreeSHAP(Baseline):
         try:
             self.explainer_ = shap.TreeExplainer(trees, feature_perturbation="tree_path_dependent")
         except Exception as unknown:  # shap's own error is a bare Exception
-            raise check.no_trees(trees, unknown) from unknown
+            raise _check.no_trees(trees, unknown) from unknown
 
     def _scores(self, rows: Rows) -> Tensor:
         values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)

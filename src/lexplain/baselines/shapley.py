@@ -8,7 +8,7 @@ from math import factorial
 import torch
 from torch import Tensor
 
-from .. import check
+from . import _check
 
 MOST_PLAYERS = 10
 
@@ -27,7 +27,7 @@ def exact_shapley(value: Callable[[Tensor], Tensor], count: int) -> Tensor:
         >>> exact_shapley(lambda mask: mask.double() @ torch.tensor([1.0, 3.0]).double() + mask.all(1), 2)
         tensor([1.5000, 3.5000], dtype=torch.float64)
     """
-    check.few_players(count, MOST_PLAYERS)
+    _check.few_players(count, MOST_PLAYERS)
     codes = torch.arange(2**count)
     masks = (codes[:, None] >> torch.arange(count)) & 1  # (m, count): the subset that a number spells in binary
     values = value(masks.bool()).double()  # (m, ...)

@@ -1,4 +1,4 @@
-"""What the command line refuses by itself, in words of its options. Imports torch by way of `check`: import it inside the commands."""
+"""What this folder refuses: what was given, what is needed, the way out."""
 
 from __future__ import annotations
 

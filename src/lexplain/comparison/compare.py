@@ -20,6 +20,7 @@ from ..core import Dataset
 from ..data import load_data
 from ..explainers import Explainer, chosen_recipe
 from ..methods import METHODS, Method, Recipe
+from . import _check
 from .cell import Cell, compute, finished_of
 from .code_digest import code_digest
 from .comparison import Comparison, comparison_of
@@ -75,11 +76,11 @@ def compare(
         [3.0, 11.0]
     """
     check.counts(rows=rows, workers=workers, judge_steps=judge_steps, network_steps=network_steps)
-    check.can_travel(model, workers)
+    _check.require_picklable(model, workers)
     measures = tuple(find_measures(COMPARED if metrics is None else metrics, MEASURES))
     named = _explainers(explainers)
     scenes = _scenes(data, seeds, model, judge_steps, network_steps)
-    check.known_sizes(keep, {scene.label for scene in scenes})
+    _check.known_sizes(keep, {scene.label for scene in scenes})
     cells = [
         Cell(name, _prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows)
         for scene in scenes
@@ -129,13 +130,13 @@ def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Exp
             check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
             made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
         else:
-            made[str(name)] = check.explainer_given(each, (Explainer, Baseline))
+            made[str(name)] = _check.explainer_given(each, (Explainer, Baseline))
     return made
 
 
 def _scenes(data: Any, seeds: int | Sequence[int], model: Any, judge_steps: int | None, network_steps: int | None) -> list[Scene]:
     given = [data] if isinstance(data, (str, Dataset)) else list(data)
-    every = check.seeds_asked(seeds)
+    every = _check.seeds_asked(seeds)
     labels: list[str] = []
     for each in given:  # data sets of one name, drawn in different ways, are told apart by their place
         name = each if isinstance(each, str) else each.name

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from .. import check
+from . import _check
 from .contracts import Features, Json, Labels, Names, RawRows
 
 FORMAT = "lexplain.explanation/2"
@@ -37,8 +38,8 @@ class Explanation:
     valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
 
     def __post_init__(self) -> None:
-        check.explanation_fits(self.scores, self.mask, self.names, self.valid)
-        check.base_fits(self.base, len(self.scores))
+        _check.explanation_fits(self.scores, self.mask, self.names, self.valid)
+        _check.base_fits(self.base, len(self.scores))
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -141,7 +142,7 @@ class Explanation:
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote, or say why it cannot be read."""
-        record = check.explanation_record(text, FORMAT)
+        record = _check.explanation_record(text, FORMAT)
         names: Json = tuple(name if isinstance(name, str) else tuple(name) for name in record["names"])
         width = len(record["scores"][0]) if record["scores"] else len(names)
         return cls(

@@ -9,7 +9,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from lexplain import check
+from . import _check
 
 
 def folder() -> Path:
@@ -35,7 +35,7 @@ class Download:
         try:  # pooch writes under a temporary name, compares, then renames
             pooch.retrieve(self.address, f"sha256:{self.sha256}", fname=path.name, path=path.parent)
         except (OSError, ValueError) as failed:  # no network, no such page, no room, no right to write, or another file
-            raise check.not_fetched(path, self.address, failed) from None
+            raise _check.not_fetched(path, self.address, failed) from None
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class File:
         packed = plain.with_name(plain.name + ".gz")
         if self.download is not None and not packed.is_file() and not plain.is_file():
             self.download.fetch(packed)
-        content = _unpacked(packed) if packed.is_file() else check.data_file_there(plain, self.origin, self.prepared).read_bytes()
-        check.same_content(packed if packed.is_file() else plain, hashlib.sha256(content).hexdigest(), self.sha256, self.origin)
+        content = _unpacked(packed) if packed.is_file() else _check.data_file_there(plain, self.origin, self.prepared).read_bytes()
+        _check.same_content(packed if packed.is_file() else plain, hashlib.sha256(content).hexdigest(), self.sha256, self.origin)
         return content
 
 

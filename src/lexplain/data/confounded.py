@@ -16,6 +16,7 @@ from sklearn.model_selection import train_test_split
 from lexplain import check
 from lexplain.core import Dataset, Part
 
+from . import _check
 from .images import MNIST_FILES, from_idx
 
 CLASSES = 10
@@ -37,7 +38,7 @@ _TUMOUR = (
 
 def confound(part: Part) -> np.ndarray:
     """The irrelevant_mask (n, d) of a part whose truth is known: 1 where a feature must not decide."""
-    return ~check.truth_there(part.truth)
+    return ~_check.require_truth(part.truth)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from numpy.lib.npyio import NpzFile
 from .. import check
 from ..core import Dataset, Explanation
 from ..core.contracts import Features
+from . import _check
 from .by_kind import SIZE_IN_WORDS, text_columns
 from .load import DATASETS, load_data
 
@@ -107,16 +108,16 @@ def read_table(
 def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None, text: Sequence[str]) -> Rows:
     frame = _frame(path, text)
     columns = [str(name) for name in frame.columns]
-    check.columns_there([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
+    _check.columns_there([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
     spare = [name for name in columns if name not in outputs and (features is None or name not in features)]
     label = label if label is not None else _guess(spare, known=features is not None)
     if features is None:
         if not outputs and label is None:
             raise NoTargetError(path, columns)
         features = [name for name in spare if name != label]
-        check.columns_of_one_kind(frame[features], path)
+        _check.columns_of_one_kind(frame[features], path)
     x = frame[list(features)]
-    check.columns_of_numbers(frame[list(outputs)], path)
+    _check.columns_of_numbers(frame[list(outputs)], path)
     y = frame[list(outputs)].to_numpy() if outputs else frame[label].to_numpy() if label is not None else None
     used = {*features, *(outputs or (label,))}
     return Rows(x, y, tuple(features), left_out=tuple(name for name in columns if name not in used))
@@ -140,7 +141,7 @@ def _frame(path: Path, text: Sequence[str]) -> pd.DataFrame:
             raise ValueError(f"{path} is empty; give a CSV file with a header and rows")
         if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
             raise ValueError(f"{path} is not separated by commas: its header is {header[0][:60]!r}; save it with commas")
-        check.file_of_rows(path, header, 1)
+        _check.file_of_rows(path, header, 1)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             kinds = {name: "str" for name in text if name in header}
@@ -149,24 +150,24 @@ def _frame(path: Path, text: Sequence[str]) -> pd.DataFrame:
         raise ValueError(f"{path} is no table ({str(broken).strip()}); give each row as many fields as the header") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8; save it as a CSV file in UTF-8") from None
-    check.file_of_rows(path, header, len(frame))
+    _check.file_of_rows(path, header, len(frame))
     return frame
 
 
 def _read_npz(path: Path, features: Sequence[str] | None) -> Rows:
     arrays = _arrays(path)
-    check.arrays_fit(path, arrays, target=features is None)
+    _check.arrays_fit(path, arrays, target=features is None)
     x, y, truth = arrays["x"], arrays.get("y"), arrays.get("truth")
     if x.ndim > 2:
         return Rows(x, y, (), truth=truth)
     if "names" not in arrays:
         return Rows(x, y, tuple(f"x{j + 1}" for j in range(x.shape[1])), truth=truth)
     names = [str(name) for name in arrays["names"]]
-    check.file_of_rows(path, names, len(x))
+    _check.file_of_rows(path, names, len(x))
     frame = pd.DataFrame(x, columns=names)
     if features is None or list(features) == names:
         return Rows(frame, y, tuple(names), truth=truth)
-    check.columns_there(features, names, path)
+    _check.columns_there(features, names, path)
     return Rows(frame[list(features)], y, tuple(features), left_out=tuple(name for name in names if name not in features))
 
 
@@ -193,13 +194,13 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
 def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
     """A part of a data set as the content of a file: its columns and y as .csv, or with the truth and the probabilities as .npz."""
     rows = getattr(data, check.one_of(part, ["train", "validation", "test"], "part"))
-    check.no_table(ending, data.name, rows.x.shape)
+    _check.no_table(ending, data.name, rows.x.shape)
     if ending == ".csv":
         frame = data.frame(rows)
         targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
         frame = frame.assign(**targets)
         return frame.to_csv(index=False).encode()
-    x = rows.x if rows.x.ndim > 2 else check.writes_numbers(data.frame(rows), data.name)
+    x = rows.x if rows.x.ndim > 2 else _check.writes_numbers(data.frame(rows), data.name)
     known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
@@ -252,8 +253,8 @@ def read_scores(path: Path) -> Explanation | np.ndarray | pd.DataFrame:
     if path.suffix == ".json":
         return Explanation.from_json(path.read_text())
     if path.suffix == ".npy":
-        return check.array_file(path)
+        return _check.array_file(path)
     try:
-        return check.table_of_numbers(pd.read_csv(path), path)
+        return _check.table_of_numbers(pd.read_csv(path), path)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty; give a CSV file with one column a feature and one row for each row of the data") from None

@@ -9,9 +9,9 @@ import tarfile
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from lexplain import check
 from lexplain.core import Dataset, Part
 
+from . import _check
 from .cache import File
 
 GROUPS = ("alt.atheism", "soc.religion.christian")
@@ -32,7 +32,7 @@ def posts(content: bytes) -> dict[str, list[tuple[str, int]]]:
             if member.isdir():
                 continue
             named = _MEMBER.fullmatch(member.name)
-            check.post_fits(member.name, plain=member.isreg() and named is not None and named[2] in GROUPS)
+            _check.post_fits(member.name, plain=member.isreg() and named is not None and named[2] in GROUPS)
             opened = archive.extractfile(member)
             assert named is not None and opened is not None
             found[named[1]].append((opened.read().decode("latin-1"), GROUPS.index(named[2])))

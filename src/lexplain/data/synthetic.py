@@ -13,6 +13,8 @@ from scipy.special import expit
 from lexplain import check
 from lexplain.core import Dataset, Part
 
+from . import _check
+
 TARGETS = ("labels", "probabilities", "values")
 VALUES_NOISE = 0.1  # standard deviation of the noise on real-valued targets
 Column: TypeAlias = NDArray[np.float64]  # (n,)
@@ -64,7 +66,7 @@ class Synthetic:
                 or `"values"` (n,), the log-odds of class 0 plus noise of standard deviation 0.1, not standardised. Real values have
                 no class probabilities: `Part.probabilities` is None there.
         """
-        check.draw_fits(rows, seed, noise_columns, correlation)
+        _check.draw_fits(rows, seed, noise_columns, correlation)
         check.one_of(target, TARGETS, "target")
         train, validation, test = (
             self._draw(np.random.default_rng([part, seed]), size, noise_columns, correlation, target)

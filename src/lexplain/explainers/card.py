@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from .. import check
 from ..auditing import Card, Evidence, Judges, Line, OtherRows, Resources, card_of
 from ..core import Trial, seeded, target_values
 from ..metrics import bootstrap
 from ..predictors import Target
 from ..training import MAX_ROWS, fabric_of
+from . import _check
 from .findings import fidelity
 from .search import search
 
@@ -25,7 +25,7 @@ SEARCHED = 100  # rows whose masks are searched for the slow way
 
 def own_card(explainer: Explainer) -> Card:
     """Judge an explainer on the rows it set aside: honesty, fidelity of the surrogate, collapse, and what amortisation costs."""
-    check.evidence_there(getattr(explainer, "splits_", None))
+    _check.require_held_out_rows(getattr(explainer, "splits_", None))
     splits, method, fabric = explainer.splits_, explainer.method_, fabric_of(explainer.device)
     rows = splits.unseen
     explanation = explainer.explain(explainer.features_.decode(rows.x))

@@ -23,6 +23,7 @@ from ..core.contracts import Features, RawRows
 from ..methods import Method, Recipe
 from ..predictors import CachedModel, Target
 from ..training import default_max_rows, fabric_of
+from . import _check
 from .card import own_card
 from .findings import FitWarning, findings
 from .fitting import Fitting
@@ -182,7 +183,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _context(self, X: RawRows, x: Tensor) -> Tensor:
         """What the selector may see (n, c) of the model's output."""
-        check.model_there(self.model_function_)
+        _check.require_model(self.model_function_)
         assert self.model_function_ is not None
         values = torch.as_tensor(self.model_function_(self.features_.model_rows(X, x)), dtype=torch.float32, device=x.device)
         values = values.reshape(len(x), -1)
@@ -208,7 +209,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         from ..report import path
 
         check.fitted(self)
-        return path(check.path_there(self.path_), ax=ax)
+        return path(_check.require_path(self.path_), ax=ax)
 
     @property
     def card_(self) -> Card:

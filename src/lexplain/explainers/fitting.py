@@ -24,6 +24,7 @@ from ..methods import METHODS, Method, Parts, Recipe, Regime, default_for
 from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
 from ..training import Checkpoint, Settings, default_max_rows, fabric_of, fit, pace_of
+from . import _check
 from ._check import no_method, regime_of_method
 from .findings import Splits
 from .imputing import fitted_imputer, known_imputer
@@ -88,14 +89,14 @@ class Fitting:
     def __init__(self, explainer: Explainer, X: RawRows, y: Labels, model: Model) -> None:
         blank = unfitted_features(explainer, X)
         if isinstance(explainer.method, Method):
-            check.parts_given_once(explainer)
+            _check.parts_given_once(explainer)
         self.explainer, self.recipe = explainer, chosen_recipe(explainer.method, blank)
         reads_output = self.recipe.reads_output
-        self.regime: Regime = check.regime_fits(explainer.regime, y, model, reads_output)  # type: ignore[assignment]  # one of its words
+        self.regime: Regime = _check.regime_fits(explainer.regime, y, model, reads_output)  # type: ignore[assignment]  # one of its words
         if isinstance(self.recipe, Method):
             self.regime = regime_of_method(explainer.regime, self.regime, self.recipe)
         else:
-            check.method_options(explainer.options, self.recipe, explainer.get_params(deep=False), learns=self._learns)
+            _check.method_options(explainer.options, self.recipe, explainer.get_params(deep=False), learns=self._learns)
         rows = blank.check(X)
         if blank.is_fitted and not isinstance(self.recipe, Method):
             blank = copy.deepcopy(explainer.features).fit(rows)  # type: ignore[union-attr]  # it was given
@@ -128,10 +129,10 @@ class Fitting:
         self.keep = size_asked(explainer, self.recipe)
         check.keep_or_penalty(self.keep, explainer.penalty, features.count)
         can_choose = self.recipe.has_path if isinstance(self.recipe, Recipe) else self.recipe.plan.measures_gains
-        check.tolerances(self.keep, explainer.tolerance, explainer.tolerance_points, can_choose)
+        _check.tolerances(self.keep, explainer.tolerance, explainer.tolerance_points, can_choose)
         check.one_of(explainer.budget, BUDGETS, "budget")
         known_imputer(explainer.imputer)
-        check.networks_given(selector=explainer.selector, predictor=explainer.predictor)
+        _check.networks_given(selector=explainer.selector, predictor=explainer.predictor)
         check.enough_rows(len(self.problem))
         check.counts(epochs=explainer.epochs, batch_size=explainer.batch_size, max_rows=explainer.max_rows)
         check.positive(learning_rate=explainer.learning_rate)
@@ -139,15 +140,15 @@ class Fitting:
     def _check_target(self) -> None:
         """Refuse a target that does not fit the model or the settings."""
         if self.problem.answer is not None:
-            check.outputs_fit(self.problem.answer.outputs, self.target.outputs, "the model")
-        check.points_fit(self.explainer.tolerance_points, self.target.outputs.real)
+            _check.outputs_fit(self.problem.answer.outputs, self.target.outputs, "the model")
+        _check.points_fit(self.explainer.tolerance_points, self.target.outputs.real)
 
     def run(self, checkpoint: str | Path | None) -> Fitted:
         """Build the method, train it, and choose how much it keeps."""
         with seeded(self.seed):
             fabric = fabric_of(self.explainer.device)
             method = self._built(fabric.device)
-            check.outputs_fit(method.predictor.outputs, self.target.outputs, "the predictor")
+            _check.outputs_fit(method.predictor.outputs, self.target.outputs, "the predictor")
             splits = self._splits(method)
             train, validation = splits.train, splits.validation
             settings = self._settings(len(train))
@@ -180,7 +181,7 @@ class Fitting:
         imputer = None if wanted is None else fitted_imputer(wanted, self.problem.encoded.x, features, device)
         mask_costs: tuple[Continuity, ...] = ()
         if explainer.continuity is not None:
-            check.continuity_fits(explainer.continuity, recipe.name, recipe.prices_masks)
+            _check.continuity_fits(explainer.continuity, recipe.name, recipe.prices_masks)
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime)
         return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))

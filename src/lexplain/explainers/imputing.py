@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from .. import check
 from ..core.contracts import Features
 from ..imputers import IMPUTERS, Constant
+from . import _check
 
 
 def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
@@ -23,7 +24,7 @@ def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
     if isinstance(imputer, Real) and not isinstance(imputer, (bool, np.bool_)):
         return Constant(float(imputer))
     if imputer is not None:
-        check.imputer_given(imputer)
+        _check.imputer_given(imputer)
     return cast("nn.Module | type[nn.Module] | None", imputer)
 
 

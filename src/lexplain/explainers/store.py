@@ -20,6 +20,7 @@ from ..imputers import IMPUTERS
 from ..methods import METHODS, Method, Parts, Recipe
 from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
 from ..training import fabric_of, read_file, write_atomically
+from . import _check
 from .explainer import Explainer
 from .fitting import chosen_recipe, plain, recipe_arguments
 
@@ -147,7 +148,7 @@ def _rebuilt(
 
 def _absent(rows: RawRows) -> None:  # noqa: ARG001  it stands where a model stood
     """Refuse to predict, and say how to bring the model back."""
-    check.model_there(None)
+    _check.require_model(None)
 
 
 def _stored(method: Method) -> dict[str, Tensor]:

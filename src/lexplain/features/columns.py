@@ -15,6 +15,7 @@ from torch import Tensor
 
 from .. import check
 from ..core.contracts import Encoded, RawRows
+from . import _check
 from .column_type import ColumnType, as_type
 from .feature_kind import FeatureKind
 
@@ -146,13 +147,13 @@ class Columns(FeatureKind):
 
     def to_network(self, x: Tensor) -> Tensor:
         """Encoded rows in raw units, as a tensor that carries gradients; refuse categories, which no network reads."""
-        check.eaten_by_network(self.categorical)
+        _check.require_readable_by_network(self.categorical)
         return x * torch.as_tensor(self.scale, dtype=x.dtype, device=x.device) + torch.as_tensor(self.mean, dtype=x.dtype, device=x.device)
 
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
         """Turn raw rows into the tensor (b, D) that masks act on."""
         rows = X if isinstance(X, pd.DataFrame) else check.as_array(X)
-        check.same_columns(rows, len(self.columns), self.columns if self.frame else None)
+        _check.same_columns(rows, len(self.columns), self.columns if self.frame else None)
         return Encoded(self._standardised(self._numbers(rows)).to(device))
 
     def _standardised(self, values: np.ndarray) -> Tensor:
@@ -178,16 +179,16 @@ class Columns(FeatureKind):
 
     def truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of features; of raw columns, a feature is true where one of its columns is."""
-        known = check.truth_values(given)
+        known = _check.truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
             known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0
-        return check.truth_of(known, rows, self.count)
+        return _check.truth_of(known, rows, self.count)
 
     def _numbers(self, X: pd.DataFrame | np.ndarray) -> np.ndarray:
         """Raw rows as doubles (n, D), categories as 0 and 1; float32 would lose digits of large numbers before the mean is taken off."""
         if not self.categorical:
             return check.finite_numbers(X)
-        check.some_rows_of_a_frame(X, self.categorical)
+        _check.some_rows_of_a_frame(X, self.categorical)
         assert isinstance(X, pd.DataFrame)
         plain = [j for j, each in enumerate(self.types) if each.categories is None]
         values = np.zeros((len(X), *self.shape))

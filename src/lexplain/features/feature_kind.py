@@ -11,8 +11,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from .. import check
 from ..core.contracts import Encoded, Names, RawRows
+from . import _check
 
 
 class FeatureKind(ABC):
@@ -107,4 +107,4 @@ class FeatureKind(ABC):
 
     def truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of the rows explained; refuse that of others."""
-        return check.truth_of(given, rows, self.count)
+        return _check.truth_of(given, rows, self.count)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from .. import check
+from . import _check
 from .columns import Columns
 
 
@@ -22,7 +22,7 @@ class Groups(Columns):
 
     def _check_fit(self) -> None:
         """Refuse groups that overlap or name no column."""
-        check.groups_fit(self.groups, self.columns)
+        _check.groups_fit(self.groups, self.columns)
 
     @property
     def names(self) -> tuple[str, ...]:

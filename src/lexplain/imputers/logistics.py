@@ -11,6 +11,7 @@ from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from .. import check
+from . import _check
 from .choose import FIT_ROWS, ROWS_EACH, affordable, seed, some_rows
 from .mixture import Mixture
 
@@ -59,7 +60,7 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
     """Weights (K,), means and scales (K, ...) of [-1, 1]: from k-means, then by Adam on the exact log-likelihood."""
     check.counts(components=components, rows=rows, batch=batch)
     check.positive(learning_rate=learning_rate)
-    check.unit_values(x)
+    _check.unit_values(x)
     weights, means, scales = (part.to(x) for part in _start(x, components, rows))
     logits, means, spread = weights.log().requires_grad_(), means.requires_grad_(), scales.log().requires_grad_()
     optimiser = torch.optim.Adam([logits, means, spread], lr=learning_rate)

@@ -8,12 +8,12 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from .. import check
 from ..core import Trial, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import raw_mask
 from ..objectives import Objective, cross_entropy
 from ..selectors import Selector
+from . import _check
 from .plans import Phase, Plan
 
 TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random
@@ -93,16 +93,16 @@ class Method(nn.Module):
 
     def refuse_misfit(self, trial: Trial) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
-        with check.eaten("selector", trial.x):
+        with _check.require_readable_by("selector", trial.x):
             logits = self.selector.logits(trial.x, trial.context)
-        check.logits_fit(logits, (len(trial), self.features.count))
-        with check.eaten("predictor", trial.x):
+        _check.logits_fit(logits, (len(trial), self.features.count))
+        with _check.require_readable_by("predictor", trial.x):
             predicted = self.predict_full(trial.x)
-        check.prediction_fits(predicted, len(trial), self.predictor.outputs)
+        _check.prediction_fits(predicted, len(trial), self.predictor.outputs)
         p = self.distribution(trial)
-        check.shows_what_it_keeps(p)
+        _check.require_scores_and_mode(p)
         self.plan.refuse_misfit(self, p)
-        check.logits_fit(p.logits, (len(trial), self.features.count))
+        _check.logits_fit(p.logits, (len(trial), self.features.count))
         for phase in self.phases():
             if phase.prepare is not None:  # its goals would move the threshold; what they are made of must work
                 self.change(trial, torch.ones(1, 1, len(trial), self.features.count, dtype=torch.bool, device=trial.x.device))

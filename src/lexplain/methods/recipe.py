@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 from torch import nn
 
-from .. import check
 from ..core.contracts import Features, Outputs
+from . import _check
 from .method import Method
 from .parts import Parts
 from .sizes import Size
@@ -70,12 +70,12 @@ class Recipe:
             thorough: grow, where the recipe can.
             options: settings of the recipe's own.
         """
-        check.kind_explained(self.name, features.kind, self.kinds)
+        _check.kind_explained(self.name, features.kind, self.kinds)
         size = Size.of(keep, penalty, features.count)
         if self.scales_itself:
             options = {**options, "thorough": thorough}
         if self.sized_by == "k":
-            check.no_penalty(self.name, penalty)
+            _check.no_penalty(self.name, penalty)
             k = Size(rate=self.size).subset(features.count) if size == Size() else size.subset(features.count)
             return self.build(features, outputs, parts, k=k, **options)
         if self.sized_by == "price" and size == Size():

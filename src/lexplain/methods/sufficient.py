@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from .. import check
 from ..core.contracts import Estimator, Features, Outputs
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import FixedMasks, TopK, UniformRate
 from ..objectives import Likelihood, Objective
 from ..selectors import Selector, selector_for
+from . import _check
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import PredictorSchedule, Together
@@ -50,8 +50,8 @@ def sufficient(
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6 with L = K = 1.
     """
-    check.within(0.0, 1.0, own_share=own_share)
-    check.within(0.0, 0.9, last=last)  # a selector that never learns says nothing
+    _check.within(0.0, 1.0, own_share=own_share)
+    _check.within(0.0, 0.9, last=last)  # a selector that never learns says nothing
     predictor = predictor_part(parts.predictor, features, outputs, sees_mask=False)
     network = parts.selector if parts.selector is not None else selector_for(features)
     if estimator is None:

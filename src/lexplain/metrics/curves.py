@@ -11,6 +11,7 @@ from .. import check
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
+from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, copied, explained, in_parts, said_of, together
 from .ranking import positions
@@ -62,7 +63,7 @@ def insertion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(check.scores_of_rows(scores, x, features.count), generator, valid)
+    place = positions(_check.scores_of_rows(scores, x, features.count), generator, valid)
     shown = _sizes_of_rows(features.count, steps, valid)
     return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)
 
@@ -87,7 +88,7 @@ def deletion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(-check.scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
+    place = positions(-_check.scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
     there = torch.tensor(features.count) if valid is None else valid.sum(1).cpu()
     shown = there - _sizes_of_rows(features.count, steps, valid)
     return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)

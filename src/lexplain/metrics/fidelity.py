@@ -13,6 +13,7 @@ from ..core import Trial
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
+from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, ask, in_parts
 from .predictive import agreement
@@ -164,7 +165,7 @@ def _agree(
     def agree(
         rows: Tensor, shown: Tensor, there: Tensor | None = None
     ) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
-        whole = check.classes_to_agree_on(ask(model, rows, max_rows=max_rows))
+        whole = _check.classes_to_agree_on(ask(model, rows, max_rows=max_rows))
         return agreement(ask(reader, fill(rows, raw_mask(features, shown, there)), max_rows=max_rows), whole)
 
     return in_parts(agree, *_given(x, mask, valid), max_rows=max_rows)

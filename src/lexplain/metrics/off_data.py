@@ -8,7 +8,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
-from .. import check
+from . import _check
 from .metric import metric
 from .statistics import pooled_auroc
 
@@ -34,7 +34,7 @@ def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, 
 
     Reference: Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017, section 3.
     """
-    check.rows_to_tell_apart(filled, real, folds)
+    _check.rows_to_tell_apart(filled, real, folds)
     rows = torch.cat([filled, real]).flatten(1).detach().cpu().numpy()
     made = np.arange(len(rows)) < len(filled)
     values = torch.empty(len(rows), dtype=torch.float64)

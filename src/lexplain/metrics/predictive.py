@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from lexplain import check
-
+from . import _check
 from .metric import metric
 from .statistics import pooled_auroc
 
@@ -15,7 +14,7 @@ from .statistics import pooled_auroc
 @metric(label="ACC", higher_is_better=True, description="share of rows whose likeliest class is the label", percent=True)
 def accuracy(probabilities: Tensor, labels: Tensor) -> Tensor:
     """1 where the likeliest class is the label."""
-    probabilities, labels = check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
     return (probabilities.argmax(-1) == labels).double()
 
 
@@ -30,7 +29,7 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6.2 (eAUROC, when the probabilities are EVAL-X's).
     """
-    probabilities, labels = check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
     truth = one_hot(labels, probabilities.shape[1]).bool()
     if probabilities.shape[1] == 2:
         return pooled_auroc(probabilities[:, 1:], truth[:, 1:])
@@ -46,7 +45,7 @@ def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6 (eAUPRC, when the probabilities are EVAL-X's).
     """
-    probabilities, labels = check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
     truth = one_hot(labels, probabilities.shape[1]).double()
     if probabilities.shape[1] == 2:
         return _pooled_precision(probabilities[:, 1:], truth[:, 1:])
@@ -78,7 +77,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
 )
 def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Log probability of the label, from no less than the dtype's rounding error, so that one sure mistake stays finite."""
-    probabilities, labels = check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
     chosen = probabilities.gather(-1, labels[:, None]).squeeze(-1)
     return chosen.clamp(min=torch.finfo(probabilities.dtype).eps).double().log()
 
@@ -89,5 +88,5 @@ def agreement(probabilities: Tensor, other_probabilities: Tensor) -> Tensor:
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.2.1 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M).
     """
-    check.paired(probabilities, other_probabilities)
+    _check.paired(probabilities, other_probabilities)
     return (probabilities.argmax(-1) == other_probabilities.argmax(-1)).double()

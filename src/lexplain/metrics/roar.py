@@ -8,11 +8,11 @@ from dataclasses import replace
 import torch
 from torch import Generator, Tensor
 
-from .. import check
 from ..core import Trial, target_values
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
+from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, ask
 from .ranking import positions
@@ -64,9 +64,9 @@ def retraining_curve(
 
     Reference: Hooker et al., A Benchmark for Interpretability Methods in Deep Neural Networks, 2019, section 3.
     """
-    check.shares(fractions)
+    _check.shares(fractions)
     rows = ((train, train_scores), (test, test_scores))
-    places = [positions(check.scores_of_rows(scores, part.x, features.count), generator, part.valid) for part, scores in rows]
+    places = [positions(_check.scores_of_rows(scores, part.x, features.count), generator, part.valid) for part, scores in rows]
     fill = Constant(train.x.mean(0)).to(train.x.device)
     heights = []
     for fraction in fractions:
@@ -113,7 +113,7 @@ def kar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTI
 
 
 def _between(upper: Tensor, lower: Tensor, fractions: Sequence[float]) -> Tensor:
-    check.shares(fractions)
-    check.paired(upper, lower)
+    _check.shares(fractions)
+    _check.paired(upper, lower)
     at = torch.tensor(fractions, dtype=torch.float64, device=upper.device)
     return torch.trapezoid((upper - lower).double(), at, dim=0) / (at[-1] - at[0])

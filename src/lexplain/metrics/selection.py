@@ -8,6 +8,7 @@ from torch import Tensor
 
 from lexplain import check
 
+from . import _check
 from .metric import metric
 
 
@@ -54,7 +55,7 @@ def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, l
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 3.1 (encoding).
     """
     train_mask, mask = check.hard_mask(train_mask), check.hard_mask(mask)
-    check.masks_and_labels(train_mask, train_labels, mask, labels)
+    _check.masks_and_labels(train_mask, train_labels, mask, labels)
     forest = ExtraTreesClassifier(n_estimators=50, min_samples_leaf=2, random_state=0)
     forest.fit(train_mask.cpu().numpy(), train_labels.cpu().numpy())
     right = forest.predict(mask.cpu().numpy()) == labels.cpu().numpy()

@@ -10,6 +10,8 @@ from torch import Tensor
 
 from lexplain import check
 
+from . import _check
+
 CELLS = 1_000_000  # counts drawn at a time, to bound memory
 
 
@@ -44,8 +46,8 @@ def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, see
 
     Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
-    check.values_to_average(values)
-    check.interval(level, resamples)
+    _check.values_to_average(values)
+    _check.interval(level, resamples)
     counted = values[~values.isnan()].detach().double().cpu().numpy()
     n = len(counted)
     if n == 0:
@@ -74,7 +76,7 @@ def _resampled_means(distinct: np.ndarray, times: np.ndarray, resamples: int, rn
 
 def paired_difference(a: Tensor, b: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:
     """Estimate the mean of a - b over instances that both were measured on; an interval without 0 tells them apart."""
-    check.paired(a, b)
+    _check.paired(a, b)
     return bootstrap(a.double() - b.double(), level=level, resamples=resamples, seed=seed)
 
 
@@ -86,8 +88,8 @@ def paired_test(a: Tensor, b: Tensor, *, resamples: int = 10_000, seed: int = 0)
 
     Reference: Fisher, The Design of Experiments, 1935, section 21; Phipson and Smyth, Permutation P-values should never be zero, 2010.
     """
-    check.paired(a, b)
-    check.values_to_average(a - b)
+    _check.paired(a, b)
+    _check.values_to_average(a - b)
     check.counts(resamples=resamples)
     difference = (a.double() - b.double()).detach().cpu().numpy()
     moved = np.abs(difference[~np.isnan(difference) & (difference != 0)])  # an instance without a difference flips to itself
@@ -110,7 +112,7 @@ def holm(p_values: Tensor) -> Tensor:
 
     Reference: Holm, A simple sequentially rejective multiple test procedure, 1979.
     """
-    p_values = check.probability_values(p_values)
+    p_values = _check.probability_values(p_values)
     order = p_values.argsort(stable=True)
     factors = torch.arange(len(p_values), 0, -1, dtype=torch.float64, device=p_values.device)
     adjusted = torch.empty_like(p_values)

@@ -11,6 +11,7 @@ from torch import Generator, Tensor
 
 from lexplain import check
 
+from . import _check
 from .metric import metric
 from .ranking import without_padding
 from .statistics import pooled_auroc
@@ -71,7 +72,7 @@ def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = No
 
     A single row's value is its part in that mean and may lie outside [0, 1]. NaN where the truth holds no feature, or all.
     """
-    return pooled_auroc(*check.scores_against_truth(scores, truth), valid)
+    return pooled_auroc(*_check.scores_against_truth(scores, truth), valid)
 
 
 @metric(
@@ -86,7 +87,7 @@ def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = Non
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.1.
     """
-    scores, truth = check.scores_against_truth(scores, truth)
+    scores, truth = _check.scores_against_truth(scores, truth)
     scores = without_padding(scores, valid)
     shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
     order = scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True)

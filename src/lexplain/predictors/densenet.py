@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from .. import check
+from . import _check
 
 GROUPS = 8
 SIDE = 32  # pixels that five halvings leave one of
@@ -35,7 +35,7 @@ class DenseNet(nn.Module):
         self, shape: Sequence[int], outputs: int, *, sees_mask: bool, blocks: Sequence[int] = (6, 12, 24, 16), growth: int = 32
     ) -> None:
         super().__init__()
-        check.large_enough(shape, SIDE)
+        _check.large_enough(shape, SIDE)
         width = 2 * growth
         stem = nn.Conv2d(shape[0] * (2 if sees_mask else 1), width, 7, stride=2, padding=3, bias=False)
         layers: list[nn.Module] = [stem, _norm(width), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)]

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Labels, Model, Outputs, RawRows
+from . import _check
 from .black_box import CachedModel
 from .outputs import Classes, RealValue
 
@@ -44,12 +45,12 @@ def from_labels(y: Labels) -> Target:
     """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
     values = check.target_values(y)
     if values.ndim == 2:
-        soft = torch.as_tensor(check.probabilities(values), dtype=torch.float32)
+        soft = torch.as_tensor(_check.probabilities(values), dtype=torch.float32)
         return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
     if type_of_target(values).startswith("continuous") or _whole_but_real(values):
         return _real(values.astype(np.float64))
     classes, index = np.unique(values, return_inverse=True)
-    check.several_classes(classes)
+    _check.several_classes(classes)
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
 
 
@@ -66,7 +67,7 @@ def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> t
     answer = ask(rows) if len(rows) <= most else np.concatenate([ask(take[at : at + most]) for at in range(0, len(rows), most)])
     if answer.ndim == 1 or answer.shape[1] == 1:
         return _real(answer.reshape(len(answer)).astype(np.float64)), ask
-    soft = torch.as_tensor(check.probabilities(answer), dtype=torch.float32)
+    soft = torch.as_tensor(_check.probabilities(answer), dtype=torch.float32)
     owner = getattr(model, "__self__", model)  # of a bound method such as clf.predict_proba
     classes = getattr(owner, "classes_", None)
     known = classes is not None and len(classes) == soft.shape[1]
@@ -75,7 +76,7 @@ def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> t
 
 def _real(values: np.ndarray) -> Target:
     mean, scale = float(values.mean()), float(values.std())
-    check.several_values(scale)
+    _check.several_values(scale)
     standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
     return Target(standard, RealValue(), None, mean, scale)
 
@@ -84,7 +85,7 @@ def as_function(model: Model) -> Callable[[RawRows], object]:
     """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
     if isinstance(model, nn.Module):
         return NetworkFunction(model)
-    check.classifier_has_probabilities(model)
+    _check.classifier_has_probabilities(model)
     for name in ("predict_proba", "predict"):
         if hasattr(model, name):
             return partial(_ask_of_arrays, getattr(model, name))

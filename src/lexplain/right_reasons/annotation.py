@@ -11,6 +11,8 @@ import pandas as pd
 
 from lexplain import check
 
+from . import _check
+
 
 def mask_from_columns(columns: Collection[str], names: Sequence[str]) -> np.ndarray:
     """(d,) of bool: the named columns, for all rows.
@@ -19,7 +21,7 @@ def mask_from_columns(columns: Collection[str], names: Sequence[str]) -> np.ndar
         >>> mask_from_columns(["age"], ["age", "dose"]).tolist()
         [True, False]
     """
-    check.annotated_names(columns, names)
+    _check.annotated_names(columns, names)
     return np.isin(np.asarray(names, dtype=object), list(columns))
 
 
@@ -34,7 +36,7 @@ def mask_from_table(table: str | Path | pd.DataFrame, names: Sequence[str], rows
         rows: number of rows of the data.
     """
     read = table if isinstance(table, pd.DataFrame) else pd.read_csv(check.readable(Path(table)), dtype={"feature": "str"})
-    row, feature = check.annotation_table(read, names, rows)
+    row, feature = _check.annotation_table(read, names, rows)
     place = {name: j for j, name in enumerate(names)}
     mask = np.full((rows, len(names)), np.nan, dtype=np.float32)
     mask[np.unique(row)] = 0
@@ -56,7 +58,7 @@ def mask_from_picture(path: str | Path, shape: Sequence[int]) -> np.ndarray:
     marked = painted[..., :3].any(-1) if painted.ndim == 3 else painted > 0
     if painted.ndim == 3 and painted.shape[-1] == 4:
         marked &= painted[..., 3] > 0  # what is transparent was not painted
-    check.picture_fits(marked.shape, shape)
+    _check.picture_fits(marked.shape, shape)
     return np.broadcast_to(marked, tuple(shape)).copy()
 
 
@@ -70,7 +72,7 @@ def mask_from_words(words: Collection[str], vocabulary: Sequence[str], *, ignore
     flags = re.IGNORECASE if ignore_case else 0
     patterns = [re.compile(".*".join(map(re.escape, word.split("*"))), flags) for word in words]
     found = np.array([any(pattern.fullmatch(str(known)) for pattern in patterns) for known in vocabulary], dtype=bool)
-    check.some_word_found(found, words)
+    _check.some_word_found(found, words)
     return found
 
 
@@ -86,12 +88,12 @@ def mask_of_rows(annotation: object, shape: Sequence[int], annotated_rows: objec
     marks = np.asarray(check.as_array(annotation), dtype=np.float32)
     whole = tuple(shape)
     if annotated_rows is not None:
-        index = check.row_numbers(annotated_rows, len(marks), whole[0])
+        index = _check.row_numbers(annotated_rows, len(marks), whole[0])
         every = np.zeros((whole[0], *marks.shape[1:]), dtype=np.float32)
         every[index] = marks
         marks = every
     if marks.shape == whole[1:]:
         marks = np.broadcast_to(marks, whole)
-    check.annotation_fits(marks, whole)
+    _check.annotation_fits(marks, whole)
     marks = marks.reshape(marks.shape + (1,) * (len(whole) - marks.ndim))
     return np.broadcast_to(np.nan_to_num(marks) > 0, whole)

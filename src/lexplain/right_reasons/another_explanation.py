@@ -101,7 +101,7 @@ def find_another_explanation(
     check.counts(most=most)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
     _check.search_reads_inputs(None if trainer is None else trainer.features)
-    x, answers = check.inputs(X), check.as_array(y)
+    x, answers = _check.inputs(X), check.as_array(y)
     check.same_length(len(x), answers)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
@@ -180,7 +180,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 def _compare(models: list[RightReasons], rows: RawRows, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Disagreement on noisy rows, and cosines of gradients on the data, of each pair of models."""
-    x = check.inputs(rows)
+    x = _check.inputs(rows)
     moved = x + NOISE * x.std(0, keepdims=True) * np.random.default_rng(seed).standard_normal(x.shape).astype(np.float32)
     predicted = np.stack([model.predict(moved) for model in models])
     if models[0].outputs_.real:  # apart by more than half the spread of the answers

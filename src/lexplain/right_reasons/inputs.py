@@ -74,8 +74,8 @@ class PlainInputs:
 
     def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
         """Rows as float32; refuse those of another shape than the fit's."""
-        x = check.inputs(X)
-        check.same_input_shape(x.shape[1:], self.shape)
+        x = _check.inputs(X)
+        _check.same_input_shape(x.shape[1:], self.shape)
         return X if isinstance(X, pd.DataFrame) else check.as_array(X), Encoded(torch.from_numpy(x))
 
     def row_names(self, rows: RawRows) -> Names:
@@ -153,7 +153,7 @@ def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plai
         plain: whether the network reads the rows as they are.
     """
     if plain:
-        x, target = check.inputs(X), from_labels(y)
+        x, target = _check.inputs(X), from_labels(y)
         check.same_length(len(x), target.values)
         return PlainInputs.of(X, x), Encoded(torch.from_numpy(x)), target
     problem = Problem.of(X, y, features=features)

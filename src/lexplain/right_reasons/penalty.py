@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 
-from .. import check
+from . import _check
 
 SCALES, TARGETS = ("log", "linear"), ("sum", "max", "label")
 
@@ -153,8 +153,8 @@ def right_reasons_loss(
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.2.
     """
-    check.right_reasons_variant(scale, target)
+    _check.right_reasons_variant(scale, target)
     if irrelevant_mask is not None:
-        check.marks_fit(irrelevant_mask, x)
+        _check.marks_fit(irrelevant_mask, x)
     terms = two_terms(network, x, y, irrelevant_mask, scale=scale, target=target, normalise=normalise)
     return terms.answers if terms.reasons is None else terms.answers + strength * terms.reasons

@@ -22,6 +22,7 @@ from ..core import Explanation, Trial, seeded
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..predictors import Target
 from ..training import Checkpoint, fabric_of
+from . import _check
 from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows
 from .learner import Variant
@@ -146,7 +147,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         return self
 
     def _check(self) -> None:
-        check.right_reasons_variant(self.scale, self.target)
+        _check.right_reasons_variant(self.scale, self.target)
         check.strength_fits(self.strength)
         check.counts(epochs=self.epochs, batch_size=self.batch_size)
         check.positive(learning_rate=self.learning_rate)
@@ -190,7 +191,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def _read(self, X: RawRows) -> tuple[RawRows, Tensor, Tensor | None]:
         """Rows as explanations keep them, as the network reads them, and which features they have."""
-        check.fitted_network(self)
+        _check.fitted_network(self)
         rows, encoded = self.inputs_.read(X)
         return rows, encoded.x, encoded.valid
 
@@ -207,7 +208,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     def predict_proba(self, X: RawRows) -> np.ndarray:
         """Class probabilities (n, c)."""
         _, x, _ = self._read(X)
-        check.classes_there(self.outputs_.real)
+        _check.classes_there(self.outputs_.real)
         return np.asarray(self._prediction(x))
 
     def predict(self, X: RawRows) -> np.ndarray:
@@ -234,7 +235,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def _slopes(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
         scale, target = scale or self.scale, self.target if target is None else target
-        check.right_reasons_variant(scale, target)
+        _check.right_reasons_variant(scale, target)
         target = "max" if target == "label" else target
         device = next(self.network_.parameters()).device
         parts = [input_gradients(self.network_, part.to(device), scale=scale, target=target)[0] for part in torch.split(x, MAX_ROWS)]

@@ -12,7 +12,6 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from .. import check
 from ..core import seeded
 from ..core.contracts import Json
 from ..predictors import Target, outputs_of
@@ -29,7 +28,7 @@ KIND = "lexplain.right_reasons/2"
 
 def save(model: RightReasons, path: Path) -> None:
     """Write a fitted model."""
-    check.fitted_network(model)
+    _check.fitted_network(model)
     target: Target = model.target_
     seed = model.random_state
     record = {

@@ -6,6 +6,7 @@ import torch
 from lightning_fabric import Fabric
 
 from .. import check
+from . import _check
 
 
 def fabric_of(device: str | Fabric) -> Fabric:
@@ -15,5 +16,5 @@ def fabric_of(device: str | Fabric) -> Fabric:
     name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else str(device)
     kind, _, index = name.partition(":")
     check.one_of(kind, ["cpu", "cuda", "mps"], "device")
-    check.device_there(kind, index)
+    _check.device_there(kind, index)
     return Fabric(accelerator=kind, devices=[int(index)] if index and kind != "cpu" else 1)

@@ -13,9 +13,9 @@ import torch
 from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from .. import check
 from ..core import Trial, seeded
 from ..methods import Phase, Step
+from . import _check
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
 from .progress import Progress
 from .settings import Settings
@@ -47,7 +47,7 @@ def fit(
         checkpoint: where to keep the state, and to go on from it if it is there.
     """
     fabric = fabric or Fabric(accelerator="cpu", devices=1)
-    check.precision_fits(getattr(fabric.strategy.precision, "scaler", None))
+    _check.precision_fits(getattr(fabric.strategy.precision, "scaler", None))
     module.to(fabric.device)
     with seeded(settings.seed + fabric.global_rank):
         run = _Run(module, train.to(fabric.device), validation.to(fabric.device), settings, fabric, checkpoint)
@@ -91,7 +91,7 @@ class _Run:
                 self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
                 self._write_checkpoint()
                 progress.advance(1, judged)
-        check.went_well(self.best_state)
+        _check.require_finite_training(self.best_state)
         self.module.load_state_dict(self.best_state)
         self._write_checkpoint(ended=True)
 

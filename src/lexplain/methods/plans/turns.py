@@ -11,12 +11,12 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ... import check
 from ...core import Trial
 from ...core.contracts import Estimator, MaskDistribution, Predictor
 from ...masks import Coins
 from ...objectives import PriorExplainer, complement, cross_entropy, opposite
 from ...predictors import Trained
+from .. import _check
 from .phase import Phase, Step
 from .plan import PredictorSchedule
 
@@ -81,7 +81,7 @@ class Turns(nn.Module):
 
     def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
         """Refuse an estimator that asks more of the masks, or of the predictor, than they can do."""
-        check.estimator_fits(self.estimator, p, method.predictor)
+        _check.estimator_fits(self.estimator, p, method.predictor)
 
     # ---- what the loop does ----
 

@@ -17,6 +17,7 @@ from lexplain.report.figures.canvas import INK, ORANGE, TEXT, LaidOutOnce, liter
 from lexplain.report.rows import read_row, spread_rows
 from lexplain.report.wording import count, number
 
+from .. import _check
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
 from .paint import coloured, kept_alone, overlaid, shade
@@ -46,7 +47,7 @@ def image_grid(
     """
     features, span = explained_patches(explanation), span_of(explanation.data)
     wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
-    shown = check.rows_to_draw(wanted, len(explanation))
+    shown = _check.rows_to_draw(wanted, len(explanation))
     known = None if labels is None else check.as_array(labels)
     if known is not None:
         check.same_length(len(explanation), known)

@@ -7,10 +7,10 @@ from textwrap import wrap
 
 from matplotlib.figure import Figure
 
-from lexplain import check
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, TEXT, literal
 
+from .. import _check
 from .image_axes import HID, show
 from .paint import kept_alone
 from .picture import displayed, explained_patches, height_of, images_of, kept_on, span_of
@@ -28,7 +28,7 @@ def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int =
         title: What the figure shows.
     """
     first = next(iter(explanations.values()))
-    rows = check.rows_to_draw(range(min(images, len(first))), len(first))
+    rows = _check.rows_to_draw(range(min(images, len(first))), len(first))
     span, features = span_of(first.data), explained_patches(first)
     pictures = displayed(images_of(first, rows), span)
     high = height_of(features, WIDTH)

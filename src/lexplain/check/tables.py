@@ -1,0 +1,174 @@
+"""Tables, arrays and images as they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from .values import one_of
+
+MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
+LAYOUTS = ("NCHW", "NHWC", "NHW")
+GREATEST = float(np.finfo(np.float32).max)
+CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
+
+
+def table(X: Any) -> np.ndarray | pd.DataFrame:
+    """Return a DataFrame as it is, and other rows as an array of two axes; refuse what is no table. Its numbers are not looked at."""
+    if not isinstance(X, pd.DataFrame):
+        return two_axes(X)
+    odd = [label for label in X.columns if not isinstance(label, (str, int, float, np.number))]
+    if odd:
+        raise ValueError(f"the column label {odd[0]!r} is neither text nor a number; rename it, such as with X.columns.map(str)")
+    names = [str(label) for label in X.columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"X has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
+    if 0 in X.shape:
+        two_axes(np.zeros(X.shape))  # which refuses it
+    for j in (j for j, dtype in enumerate(X.dtypes) if holds_categories(dtype)):
+        categories(X.iloc[:, j])
+    return X
+
+
+def holds_categories(dtype: Any) -> bool:
+    """Whether a column of this type holds categories: pandas' own, or text."""
+    return isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) or dtype == np.dtype(object)
+
+
+def categories(column: pd.Series[Any]) -> None:
+    """Refuse a column of categories that lacks some, mixes text with numbers, holds other things, or has too many to encode."""
+    _require_no_missing(column)
+    own = isinstance(column.dtype, pd.CategoricalDtype)
+    kind = pd.api.types.infer_dtype(column.cat.categories if own else column, skipna=False)
+    if kind not in (("string", "integer", "floating", "boolean") if own else ("string",)):
+        raise ValueError(
+            f"could not convert string to float: column {str(column.name)!r} is of type {column.dtype}, but holds {_cell_types(column)}; "
+            "make it all numbers, such as with X.infer_objects(), or all text, such as with astype(str)"
+        )
+    many = len(column.cat.categories) if own else column.nunique()
+    if many > MOST_CATEGORIES:
+        raise ValueError(
+            f"column {str(column.name)!r} has {many:,} categories, but at most {MOST_CATEGORIES:,} can be encoded; "
+            "leave it out if it names rows, make it numbers if it holds numbers as text, or join rare categories"
+        )
+
+
+def known_categories(column: pd.Series[Any], known: Sequence[Any]) -> np.ndarray:
+    """Return the positions (n,) of a column's cells among the categories of the fit; refuse a missing or unknown one."""
+    _require_no_missing(column)
+    index = pd.Index(known)
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        at: np.ndarray = index.get_indexer(column.cat.categories)[column.cat.codes.to_numpy()]
+    else:
+        at = index.get_indexer(pd.Index(column))
+    if (at < 0).any():
+        row = int((at < 0).argmax())
+        raise ValueError(
+            f"column {str(column.name)!r} holds {_plain(column.iloc[row])!r} in row {row}, which is no category of the fit "
+            f"({', '.join(repr(name) for name in known[:5])}{', …' if len(known) > 5 else ''}); "
+            "leave such rows out, or fit again with rows that hold it"
+        )
+    return at
+
+
+def _require_no_missing(column: pd.Series[Any]) -> None:
+    missing = column.isna().to_numpy()
+    if missing.any():
+        raise ValueError(
+            f"Input X contains NaN (first in row {int(missing.argmax())}, column {column.name}); impute or drop such rows, or make them "
+            "a category of their own, such as with fillna('unknown'): missing values are not supported yet"
+        )
+
+
+def _cell_types(column: pd.Series[Any]) -> str:
+    """What a column holds beside numbers: its first text, else the type of its cells."""
+    at = next((row for row, cell in enumerate(column) if isinstance(cell, str)), None)
+    if at is not None:
+        return f"text ({column.iloc[at]!r} in row {at})"
+    cells = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
+    return f"{pd.api.types.infer_dtype(cells)} values"
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def two_axes(X: Any) -> np.ndarray:
+    """Return rows as an array (rows, columns); refuse sparse matrices, other shapes, and no rows."""
+    if hasattr(X, "toarray"):
+        raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
+    values = as_array(X)
+    if np.iscomplexobj(values):
+        raise ValueError("Complex data not supported: numbers must be real")
+    if values.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {values.ndim}D array instead: X has shape {values.shape}, but (rows, columns) is needed. "
+            "Reshape your data with X.reshape(-1, 1) if it has one column, or X.reshape(1, -1) if it is one row"
+        )
+    if values.shape[0] == 0 or values.shape[1] == 0:
+        raise ValueError(
+            f"Found array with {values.shape[0]} sample(s) and {values.shape[1]} feature(s) (shape={values.shape}) "
+            "while a minimum of 1 is required."
+        )
+    return values
+
+
+def finite_numbers(X: Any) -> np.ndarray:
+    """Return a table as an array of doubles; refuse strings, NaN, infinity and other shapes, naming the column."""
+    names = [str(c) for c in X.columns] if isinstance(X, pd.DataFrame) else None
+    if isinstance(X, pd.DataFrame):
+        bad = [j for j, dtype in enumerate(X.dtypes) if not pd.api.types.is_numeric_dtype(dtype)]
+        if bad:
+            told = _cell_types(X.iloc[:, bad[0]])
+            raise ValueError(
+                f"could not convert string to float: columns {[str(X.columns[j]) for j in bad]} hold {told}, but numbers are needed; "
+                "encode them first, or use X.infer_objects() if they are numbers"
+            )
+        if any(isinstance(dtype, pd.api.extensions.ExtensionDtype) for dtype in X.dtypes):
+            X = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    raw = two_axes(X)
+    try:
+        values = np.asarray(raw, dtype=np.float64)
+    except (TypeError, ValueError) as broken:
+        raise type(broken)(f"{broken}: every column must hold numbers; encode text first, or give a DataFrame") from None
+    if not max(-float(values.min()), float(values.max())) <= GREATEST:  # both are NaN where any value is
+        wrong = ~(np.abs(values) <= GREATEST)
+        row, column = (int(i[0]) for i in np.nonzero(wrong))
+        label = names[column] if names else str(column)
+        kind = "NaN" if np.isnan(values[row, column]) else "infinity" if np.isinf(values[row, column]) else "a value too large for float32"
+        raise ValueError(
+            f"Input X contains {kind} (first in row {row}, column {label}); impute or drop such rows, missing values are not supported yet"
+        )
+    return values
+
+
+def as_array(X: Any) -> np.ndarray:
+    """Rows as an array, whatever device a tensor, or a list of them, lies on and whether it carries gradients or not."""
+    if isinstance(X, (list, tuple)) and X and all(isinstance(each, Tensor) and each.shape == X[0].shape for each in X):
+        X = torch.stack(list(X))
+    if isinstance(X, Tensor):
+        X = X.detach().cpu()
+        return np.asarray(X.float() if X.dtype is torch.bfloat16 else X)  # NumPy has no bfloat16
+    return np.asarray(X)
+
+
+def image_layout(shape: Sequence[int], layout: str | None) -> str:
+    """Return the layout of images, told or read off their shape; refuse one that does not fit, or cannot be told."""
+    if layout is not None:
+        one_of(layout, list(LAYOUTS), "layout")
+        if len(layout) != len(shape):
+            raise ValueError(f"layout={layout!r} has {len(layout)} axes, but X has shape {tuple(shape)}")
+        return layout
+    if len(shape) == 3:
+        return "NHW"
+    first, last = shape[1] in CHANNELS, shape[-1] in CHANNELS
+    if first == last:
+        both = "either axis could be" if first else "no axis looks like"
+        raise ValueError(f"X has shape {tuple(shape)}, where {both} the channels; say Patches(layout='NCHW') or Patches(layout='NHWC')")
+    return "NCHW" if first else "NHWC"

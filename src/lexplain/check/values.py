@@ -1,0 +1,131 @@
+"""Numbers, names and tools."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+import pandas as pd
+
+Entry = TypeVar("Entry")
+FEWEST_ROWS = 20  # a tenth of fewer rows than this cannot judge anything
+
+
+def require(name: str, extra: str) -> ModuleType:
+    """Import an optional tool, or say how to get it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as missing:
+        raise ImportError(f"{name} is not installed; run: pip install 'lexplain[{extra}]'") from missing
+
+
+def one_of(name: str, choices: Sequence[str], what: str) -> str:
+    """Refuse a name that is not on the menu."""
+    if name not in choices:
+        raise ValueError(f"{name!r} is no {what}; choose one of: {', '.join(sorted(choices))}")
+    return name
+
+
+def readable(path: Path) -> Path:
+    """Refuse a file that is not there."""
+    if not path.is_file():
+        raise FileNotFoundError(f"no file at {path}; check the path")
+    return path
+
+
+def enough_rows(rows: int) -> None:
+    """Refuse a fit on too few rows to split."""
+    if rows < FEWEST_ROWS:
+        raise ValueError(
+            f"n_samples={rows} is too few: at least {FEWEST_ROWS} rows are needed to fit and to check the fit on rows it has not seen"
+        )
+
+
+def fitted(explainer: Any) -> None:
+    """Refuse to explain before fit."""
+    if not hasattr(explainer, "method_"):
+        from sklearn.exceptions import NotFittedError
+
+        raise NotFittedError(f"This {type(explainer).__name__} instance is not fitted yet; call fit(X, y) or fit(X, model=...) first")
+
+
+def enough_features(count: int) -> None:
+    """Refuse a table of one feature."""
+    if count < 2:
+        raise ValueError(f"n_features={count}: with {count} feature(s) there is nothing to select; at least 2 are needed")
+
+
+def positive(**numbers: float | None) -> None:
+    """Refuse settings that are not above zero."""
+    for name, value in numbers.items():
+        if value is not None:
+            above_zero(**{name: value})
+
+
+def above_zero(**numbers: Any) -> None:
+    """Refuse what is no number above zero, None too."""
+    for name, value in numbers.items():
+        if not (isinstance(value, (int, float, np.number)) and math.isfinite(value) and value > 0):
+            raise ValueError(f"{name}={value!r}, but a number above 0 is needed")
+
+
+def counts(**numbers: int | None) -> None:
+    """Refuse settings that are not whole numbers above zero."""
+    for name, value in numbers.items():
+        if value is not None and not (isinstance(value, (int, np.integer)) and value > 0):
+            raise ValueError(f"{name}={value!r}, but a whole number above 0 is needed")
+
+
+def ending(path: Path, endings: Sequence[str]) -> str:
+    """Return the ending of a file's name; refuse one that cannot be read or written."""
+    if path.suffix.lower() not in endings:
+        raise ValueError(f"{path} ends in {path.suffix!r}, which is not known here; choose one of: {', '.join(endings)}")
+    return path.suffix.lower()
+
+
+def some_cells(frame: pd.DataFrame) -> pd.DataFrame:
+    """Refuse to write a table of nothing."""
+    if frame.empty:
+        raise ValueError("no cell is finished yet, so there is no table to write; run the command again and leave it more time")
+    return frame
+
+
+def one_input(tensors: int) -> None:
+    """Refuse the attributions of a model of several inputs."""
+    if tensors != 1:
+        raise ValueError(f"a tuple of {tensors} tensors, one for each input of a model, was given; give that of one input")
+
+
+def for_kind(table: Mapping[str, Entry], kind: str, what: str, where: str) -> Entry:
+    """Return the entry of a table by kind; refuse a kind that is not in it."""
+    if kind not in table:
+        raise ValueError(f"no {what} is known for features of kind {kind!r}, only for {', '.join(sorted(table))}; add a line to {where}")
+    return table[kind]
+
+
+def share_of_one(**numbers: float) -> None:
+    """Refuse settings that do not lie between 0 and 1."""
+    for name, value in numbers.items():
+        if not 0 < value < 1:
+            raise ValueError(f"{name}={value!r}, but a number between 0 and 1 is needed")
+
+
+def parquet_possible() -> None:
+    """Refuse to write Parquet without the library that does."""
+    try:
+        importlib.import_module("pyarrow")
+    except ImportError as missing:
+        raise ImportError(
+            "writing Parquet needs pyarrow, which is not installed; run: pip install 'lexplain[parquet]', or write .csv"
+        ) from missing
+
+
+def strength_fits(strength: Any) -> None:
+    """Refuse a strength that is neither a number from 0 on nor auto."""
+    if strength != "auto" and not (isinstance(strength, (int, float, np.number)) and math.isfinite(strength) and strength >= 0):
+        raise ValueError(f"strength={strength!r}, but 'auto' or a number from 0 on is needed")
