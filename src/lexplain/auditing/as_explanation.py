@@ -42,8 +42,7 @@ def as_explanation(
     if isinstance(explanation, Explanation):
         _check.one_explanation_a_row(len(explanation), len(X))
         return explanation
-    data = _rows(X)
-    names, base = None, None
+    data, names, base = _rows(X), None, None
     if _is_lime(explanation):
         scores, asked = _from_lime(explanation if isinstance(explanation, (list, tuple)) else [explanation], data.shape, target)
         method = "lime" if method is None else method

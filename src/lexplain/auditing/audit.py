@@ -11,7 +11,7 @@ from lightning_fabric import Fabric
 
 from .. import check
 from ..core import Explanation, seeded
-from ..core.contracts import Features
+from ..core.contracts import Features, Model, RawRows
 from ..features import features_for
 from ..metrics.model_calls import MAX_ROWS
 from ..predictors import Problem, Targets, as_function, targets_of
@@ -147,14 +147,14 @@ def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) 
     return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evidence)]
 
 
-def _encoded(explanation: Explanation, X: Any, train: tuple[Any, ...] | None, targets: Targets) -> Problem:
+def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | None, targets: Targets) -> Problem:
     """The rows as the explanation's features encode them; another tool's scores are of what suits the rows."""
     features: Features = explanation.features if explanation.features is not None else features_for(X).fit(every_row(X, train))
     check.same_features(explanation.mask.shape[1], features.count)
     return Problem.with_targets(X, targets, features)
 
 
-def _other_rows(train: tuple[Any, ...], model: Any, like: Problem, one_class: ClassSelection, max_rows: int) -> OtherRows:
+def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> OtherRows:
     """Rows to learn from, in the classes and units of those judged, with their masks and scores where they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
     problem = Problem.of(x, _check.label_or_model(y, model), model, like=like, max_rows=max_rows)

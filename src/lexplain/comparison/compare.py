@@ -17,6 +17,7 @@ from .. import check
 from ..auditing import COMPARED, MEASURES, Measure, find_measures, measures as menu
 from ..baselines import BASELINES, Baseline
 from ..core import Dataset
+from ..core.contracts import Model
 from ..data import load_data
 from ..explainers import Explainer, chosen_recipe
 from ..methods import METHODS, Method, Recipe
@@ -134,7 +135,13 @@ def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Exp
     return made
 
 
-def _scenes(data: Any, seeds: int | Sequence[int], model: Any, judge_steps: int | None, network_steps: int | None) -> list[Scene]:
+def _scenes(
+    data: str | Dataset | Sequence[str | Dataset],
+    seeds: int | Sequence[int],
+    model: Model,
+    judge_steps: int | None,
+    network_steps: int | None,
+) -> list[Scene]:
     given = [data] if isinstance(data, (str, Dataset)) else list(data)
     every = _check.seeds_asked(seeds)
     labels: list[str] = []

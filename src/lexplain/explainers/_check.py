@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
 import pandas as pd
-from torch import nn
+from torch import Tensor, nn
 
 from .. import check
+from ..imputers import IMPUTERS
 from ..methods import Method, Regime
 
 
@@ -71,7 +73,20 @@ def tolerances(keep: Any, nats: Any, points: Any, can_choose: bool) -> None:
 def require_held_out_rows(evidence: Any) -> None:
     """Refuse the card of an explainer whose rows are gone."""
     if evidence is None:
-        raise ValueError("this explainer was loaded from a file, which holds no rows to judge it by; use lx.audit with rows of yours")
+        raise ValueError("this explainer came from a file or a copy, which hold no rows to judge it by; use lx.audit with rows of yours")
+
+
+def background_fits(asked: int, rows: Tensor | None, imputer: type) -> None:
+    """Refuse a number of background rows that is none, and an imputer of the user's own, of which nobody knows where its rows are."""
+    if not isinstance(asked, (int, np.integer)) or asked < 0:
+        raise ValueError(
+            f"background={asked!r}, but a whole number of rows is needed, 0 or more; leave it out to keep those that there are"
+        )
+    if rows is not None and imputer not in IMPUTERS.values():
+        raise ValueError(
+            f"background={asked}, but the imputer {imputer.__name__} is your own, and only it knows how to do with fewer rows; leave "
+            "background out, or choose one of lexplain.imputers"
+        )
 
 
 def points_fit(points: float | None, real: bool) -> None:

@@ -264,11 +264,22 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     # ---- keep ----
 
-    def save(self, path: str | Path) -> None:
-        """Write everything but a user's own model into one safetensors file."""
+    def save(self, path: str | Path, *, background: int | None = None) -> None:
+        """Write everything but a user's own model into one safetensors file.
+
+        Args:
+            path: where to.
+            background: rows of the training table that the file may hold, for the imputer to draw hidden values from; None: those that the
+                explainer holds, at most 2,000. 0: none; the file then explains, but predictions, which draw rows, are refused.
+        """
         from .store import save
 
-        save(self, Path(path))
+        save(self, Path(path), background)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled and copied: everything but the rows of the fit, which only `card_` needs."""
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "splits_"}
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:

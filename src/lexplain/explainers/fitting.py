@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.utils import check_random_state
-from torch import nn
+from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial, joined, seeded
 from ..core.contracts import Features, Json, Labels, Model, RandomState, RawRows
 from ..features import features_for
-from ..imputers import imputer_for
+from ..imputers import IMPUTERS, imputer_for, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe, Regime, default_for
 from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
@@ -147,9 +147,9 @@ class Fitting:
         """Build the method, train it, and choose how much it keeps."""
         with seeded(self.seed):
             fabric = fabric_of(self.explainer.device)
-            method = self._built(fabric.device)
+            splits = self._splits()
+            method = self._built(splits.train.x, fabric.device)  # an imputer keeps rows, which must not be those held out
             _check.outputs_fit(method.predictor.outputs, self.target.outputs, "the predictor")
-            splits = self._splits(method)
             train, validation = splits.train, splits.validation
             settings = self._settings(len(train))
             method.to(fabric.device)
@@ -162,11 +162,14 @@ class Fitting:
                 tolerance = (self.explainer.tolerance, self.explainer.tolerance_points)
                 path, more = choose_price(method, splits, settings, fabric, tolerance=tolerance)
                 history += more
+            if type(method.imputer) in IMPUTERS.values():
+                method.imputer = with_fewer_rows(method.imputer)
         return Fitted(method, self.problem, self.target, self.regime, splits, path, pd.DataFrame(history))
 
     # ---- what is trained ----
 
-    def _built(self, device: torch.device) -> Method:
+    def _built(self, x: Tensor, device: torch.device) -> Method:
+        """The method, with an imputer that is fitted to encoded rows."""
         explainer, recipe, features = self.explainer, self.recipe, self.problem.features
         if isinstance(recipe, Method):
             given = copy.deepcopy(recipe)
@@ -178,7 +181,7 @@ class Fitting:
         wanted = explainer.imputer
         if wanted is None:
             wanted = imputer_for(features) if recipe.imputer == "by kind" else recipe.imputer
-        imputer = None if wanted is None else fitted_imputer(wanted, self.problem.encoded.x, features, device)
+        imputer = None if wanted is None else fitted_imputer(wanted, x, features, device)
         mask_costs: tuple[Continuity, ...] = ()
         if explainer.continuity is not None:
             _check.continuity_fits(explainer.continuity, recipe.name, recipe.prices_masks)
@@ -186,10 +189,10 @@ class Fitting:
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime)
         return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))
 
-    def _splits(self, method: Method) -> Splits:
+    def _splits(self) -> Splits:
         """Rows to learn from, rows to choose on, and rows that nothing has seen."""
         answer = self.problem.answer
-        context = None if not method.reads_output or answer is None else answer.values.reshape(len(self.problem), -1)
+        context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(self.problem), -1)
         trial = self.problem.trial(self.target)
         trial = Trial(trial.x, trial.target, valid=trial.valid, context=context)
         order = torch.randperm(len(trial))

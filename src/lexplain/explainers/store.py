@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 import torch
 from lightning_fabric import Fabric
-from torch import Tensor
+from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Features, Model, RawRows
 from ..features import restore
-from ..imputers import IMPUTERS
+from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
 from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
 from ..training import fabric_of, read_file, write_atomically
@@ -24,7 +24,7 @@ from . import _check
 from .explainer import Explainer
 from .fitting import chosen_recipe, plain, recipe_arguments
 
-KIND = "lexplain.explainer/2"
+KIND = "lexplain.explainer/3"
 PLAIN = (
     "keep",
     "penalty",
@@ -40,17 +40,27 @@ PLAIN = (
 )
 
 
-def save(explainer: Explainer, path: Path) -> None:
-    """Write a fitted explainer."""
+def save(explainer: Explainer, path: Path, background: int | None) -> None:
+    """Write a fitted explainer, with at most so many of the rows that its imputer draws from; None: those that it holds."""
     check.fitted(explainer)
-    method: Method = explainer.method_
+    method = explainer.method_
+    if background is not None:
+        _check.background_fits(background, background_of(method.imputer), type(method.imputer))
+        method = copy.copy(method)
+        method._modules = dict(method._modules)  # a copy that shares every part but the imputer
+        method.imputer = NoBackground() if background == 0 and _holds_rows(method) else with_fewer_rows(method.imputer, background)
     write_atomically(path, _stored(method), _record(explainer, method))
+
+
+def _holds_rows(method: Method) -> bool:
+    return background_of(method.imputer) is not None
 
 
 def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
     """All that tensors do not tell, as plain JSON values."""
+    rows = background_of(method.imputer)
     imputer, options = type(method.imputer), {name: plain(value) for name, value in (explainer.options or {}).items()}
-    ours = imputer is IMPUTERS.get(imputer.__name__)
+    ours = imputer in (NoBackground, IMPUTERS.get(imputer.__name__))
     told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
     classes = getattr(explainer, "classes_", None)
@@ -63,6 +73,7 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
         "imputer": imputer.__name__,
         "imputer_settings": dict(getattr(method.imputer, "settings", {})) if ours else {},  # what its tensors do not tell
         "imputer_given": explainer.imputer is not None,
+        "background_rows": 0 if rows is None else len(rows),  # of the training table, that the imputer draws from
         "outputs": {"count": explainer.outputs_.count, "real": explainer.outputs_.real},
         "target": {"mean": explainer.target_mean_, "scale": explainer.target_scale_},
         "classes": None if classes is None else classes.tolist(),
@@ -109,6 +120,8 @@ def _read(
                 f"{path} holds networks, an imputer or options of your own; rebuild them and pass Explainer.load(path, method=...)"
             )
         method = _rebuilt(explainer, record, tensors, features, target, model)
+    elif record["imputer"] in (type(method.imputer).__name__, NoBackground.__name__) and record["imputer"] in (*IMPUTERS, "NoBackground"):
+        method.imputer = _imputer(record, tensors)  # it may have been saved with fewer rows
     _fill(method, tensors, path)
     method.features = features
     if named:
@@ -132,10 +145,7 @@ def _rebuilt(
     target: Target,
     model: CachedModel | None,
 ) -> Method:
-    kind = IMPUTERS[check.one_of(record["imputer"], list(IMPUTERS), "imputer")]
-    settings = record["imputer_settings"]
-    parts = {name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters if name not in settings}
-    imputer = kind(**parts, **settings)
+    imputer = _imputer(record, tensors)
     predictor = None
     if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
         absent = BlackBox(_absent, target.outputs, decode=features.decode)
@@ -144,6 +154,16 @@ def _rebuilt(
     assert isinstance(recipe, Recipe)  # a name means one
     given = Parts(predictor=predictor, imputer=imputer, regime=record["regime"])
     return recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
+
+
+def _imputer(record: dict[str, Any], tensors: dict[str, Tensor]) -> nn.Module:
+    """An imputer of ours, made of what a file holds."""
+    if record["imputer"] == NoBackground.__name__:
+        return NoBackground()
+    kind = IMPUTERS[check.one_of(record["imputer"], list(IMPUTERS), "imputer")]
+    settings = record["imputer_settings"]
+    parts = {name: tensors[f"imputer.{name}"] for name in inspect.signature(kind).parameters if name not in settings}
+    return kind(**parts, **settings)
 
 
 def _absent(rows: RawRows) -> None:  # noqa: ARG001  it stands where a model stood

@@ -11,5 +11,5 @@ from .columns import Columns as Columns
 from .default import features_for as features_for
 from .feature_kind import FeatureKind as FeatureKind
 from .groups import Groups as Groups
-from .patches import Patches as Patches, patches_of as patches_of
+from .patches import Patches as Patches, is_patches as is_patches, patches_of as patches_of
 from .visible import raw_mask as raw_mask

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 import torch
@@ -222,6 +222,11 @@ class Patches(FeatureKind):
         size, shape = _check.patch_size(tuple(state["size"])), tuple(int(n) for n in state["shape"])
         span = None if state["span"] is None else (float(state["span"][0]), float(state["span"][1]))
         return cls(size, str(state["layout"]), bool(state["each_channel"]), shape, str(np.dtype(state["dtype"])), span)
+
+
+def is_patches(features: object) -> TypeGuard[Patches]:
+    """Whether features are patches of images, for figures that draw images alone."""
+    return isinstance(features, Patches)
 
 
 def patches_of(features: object) -> Patches:

@@ -9,6 +9,12 @@ from torch import nn
 
 from .as_fill import as_fill as as_fill
 from .as_masker import as_masker as as_masker
+from .background import (
+    MAX_BACKGROUND as MAX_BACKGROUND,
+    NoBackground as NoBackground,
+    background_of as background_of,
+    with_fewer_rows as with_fewer_rows,
+)
 from .by_kind import imputer_for as imputer_for
 from .constant import Constant as Constant
 from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lexplain.core import Explanation
 from lexplain.core.contracts import Features
-from lexplain.features import Patches, patches_of
+from lexplain.features import Patches, is_patches, patches_of
 
 from .. import _check
 
@@ -26,7 +26,7 @@ def explained_patches(explanation: Explanation, *, needs_images: bool = True) ->
 
 def fitted_patches(features: Features | None, images: object) -> Patches:
     """The patches of some images; refuse features of another kind, and images that are None."""
-    _check.explains_images(features is not None and features.kind == Patches.kind and features.is_fitted, images)
+    _check.explains_images(is_patches(features) and features.is_fitted, images)
     return patches_of(features)
 
 

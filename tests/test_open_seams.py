@@ -1,0 +1,442 @@
+"""An outsider adds a kind of features with its parts, a method and a measure, and uses them everywhere without a change in the library.
+
+The kind is one that the library does not have: phrases, lists of words that differ in length. Every part of this file joins by a line in a
+table by kind, or is passed as it is.
+"""
+
+from dataclasses import dataclass
+from html import escape
+from typing import ClassVar
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import lexplain as lx
+from lexplain.auditing import Measure
+from lexplain.auditing.evidence import Evidence
+from lexplain.baselines import RandomBaseline
+from lexplain.core.contracts import Encoded
+from lexplain.core.dataset import Dataset, Part
+from lexplain.estimators import StraightThrough
+from lexplain.features import FeatureKind
+from lexplain.masks import Coins, top_k_mask
+from lexplain.methods import METHODS, Method, Parts, recipe
+from lexplain.methods.parts import predictor_part, selector_part
+from lexplain.methods.plans import PredictorSchedule, Turns
+from lexplain.methods.sizes import Family
+from lexplain.objectives import Objective
+from lexplain.predictors import CachedModel
+from lexplain.predictors.by_kind import PredictorNetworks
+from lexplain.report.by_kind import Pictures, RowPictures
+from lexplain.report.row_html import features_table
+from lexplain.selectors.by_kind import SelectorNetworks
+from lexplain.training.by_kind import Pace
+
+KIND = "phrases"
+OPINIONS = ("bad", "good")  # the word that decides
+FILLERS = ("the", "film", "was", "really", "quite", "and", "so")
+SIZE = 6  # words of the longest phrase
+
+
+# ---- a kind of features: the words of a phrase ----
+
+
+@dataclass(frozen=True)
+class Phrases(FeatureKind):
+    """The words of a phrase are its features. A word is encoded as a row of zeros with a single one, and padding as zeros."""
+
+    kind: ClassVar[str] = KIND
+    numeric: ClassVar[bool] = False
+    vocabulary: tuple[str, ...] = ()
+    longest: int = 0
+
+    @property
+    def shape(self):
+        return (self.longest, len(self.vocabulary)) if self.vocabulary else ()
+
+    @property
+    def names(self):
+        return tuple(f"word {place + 1}" for place in range(self.longest))
+
+    def fit(self, X):
+        return Phrases(tuple(sorted({word for row in X for word in row})), max(map(len, X)))
+
+    def encode(self, X, device="cpu"):
+        x, valid = torch.zeros(len(X), *self.shape), torch.zeros(len(X), self.longest, dtype=torch.bool)
+        for row, words in enumerate(X):
+            for place, word in enumerate(words):
+                x[row, place, self.vocabulary.index(word)] = 1
+            valid[row, : len(words)] = True
+        return Encoded(x.to(device), valid.to(device))
+
+    def decode(self, x):
+        seen, words = (x.amax(-1) > 0).tolist(), x.argmax(-1).tolist()
+        return [[self.vocabulary[i] for i, there in zip(*row, strict=True) if there] for row in zip(words, seen, strict=True)]
+
+    def expand(self, mask):
+        return mask.unsqueeze(-1).expand(*mask.shape, len(self.vocabulary))
+
+    def gather(self, values):
+        return values.sum(-1)
+
+    def on_inputs(self, scores):
+        return scores
+
+    def row_names(self, X):
+        return tuple(map(tuple, X))
+
+    def state(self):
+        return {"vocabulary": list(self.vocabulary), "longest": self.longest}
+
+
+def restore(state):
+    return Phrases(tuple(state["vocabulary"]), state["longest"])
+
+
+# ---- its networks, its imputer and its picture ----
+
+
+class ScoreWords(nn.Module):
+    """Score each word by itself, with the phrase as a whole beside it."""
+
+    def __init__(self, words, context):
+        super().__init__()
+        self.word, self.phrase, self.out = nn.Linear(words, 16), nn.Linear(words + context, 16), nn.Linear(16, 1)
+
+    def forward(self, x, context=None):
+        whole = x.mean(1) if context is None else torch.cat([x.mean(1), context], 1)
+        return self.out((self.word(x) + self.phrase(whole).unsqueeze(1)).relu()).squeeze(-1)
+
+
+class BagOfWords(nn.Module):
+    """Predict from which words are there; a mask beside them, which lies below them, tells nothing more."""
+
+    def __init__(self, shape, count):
+        super().__init__()
+        self.longest, self.body = shape[0], nn.Linear(shape[1], count)
+
+    def forward(self, x):
+        return self.body(x[:, : self.longest].amax(1))
+
+
+def score_words(features, *, context, activation):
+    return ScoreWords(features.shape[1], context)
+
+
+def bag_of_words(features, count, *, sees_mask, activation):
+    return BagOfWords(features.shape, count)
+
+
+class UsualWord(nn.Module):
+    """Put the mixture of all words of the training rows wherever a word is off."""
+
+    random = False
+
+    def __init__(self, usual):
+        super().__init__()
+        self.register_buffer("usual", usual.clone())
+
+    @classmethod
+    def fit(cls, x, features):
+        assert features.kind == KIND
+        words = x.flatten(0, 1)
+        return cls(words[words.sum(1) > 0].mean(0))
+
+    def forward(self, x, mask):
+        usual = self.usual.expand_as(x)
+        return torch.where(mask, x, usual) if mask.dtype == torch.bool else mask * x + (1 - mask) * usual
+
+
+def phrases_html(explanation, rows, *, most):
+    """Each phrase as a line of text, what is kept in bold."""
+    lines = []
+    for row in rows:
+        marked = zip(explanation.row_names(row), explanation.mask[row].tolist(), explanation.valid[row].tolist(), strict=True)
+        lines.append(" ".join(f"<b>{escape(word)}</b>" if kept else escape(word) for word, kept, there in marked if there))
+    return "".join(f'<p class="phrase">{line}</p>' for line in lines)
+
+
+PICTURES = Pictures(noun="word", rows=RowPictures(phrases_html, features_table, lambda explanation: "Kept words are bold."))
+
+
+# ---- a mask family, a recipe and a measure ----
+
+
+class NoisyBest:
+    """Turn on the k words whose scores are highest once uniform noise is added."""
+
+    def __init__(self, logits, *, k, valid=None, noise=1.0):
+        self.logits = logits if valid is None else logits.masked_fill(~valid, -1e9)
+        self.valid, self.k, self.noise = valid, k, noise
+
+    def _noisy(self, shape):
+        return self.logits + self.noise * torch.rand(*shape, *self.logits.shape, device=self.logits.device)
+
+    @property
+    def mode(self):
+        return top_k_mask(self.logits, self.k, self.valid)
+
+    @property
+    def scores(self):
+        scores = (self.mode + self.logits.softmax(-1)) / 2
+        return scores if self.valid is None else scores * self.valid
+
+    @property
+    def mean(self):
+        return (self.k * self.logits.softmax(-1)).clamp(max=1)
+
+    def sample(self, shape=()):
+        return top_k_mask(self._noisy(shape).detach(), self.k, self.valid)
+
+    def paired(self, shape=()):
+        noisy = self._noisy(shape)
+        soft = (self.k * noisy.softmax(-1)).clamp(max=1)
+        return top_k_mask(noisy.detach(), self.k, self.valid), soft
+
+
+@recipe(sized_by="k", size=0.3, imputer="by kind", kinds=(KIND,))
+def pick_words(features, outputs, parts, *, k, noise=1.0):
+    """Pick the k words from which a predictor that learns from random ones tells the target."""
+    return Method(
+        "pick_words",
+        features=features,
+        selector=selector_part(parts.selector, features, Family(NoisyBest, {"k": k, "noise": noise})),
+        imputer=parts.imputer_or(UsualWord(torch.zeros(features.shape[1]))),
+        predictor=predictor_part(parts.predictor, features, outputs),
+        objective=Objective(mask_costs=parts.mask_costs),
+        plan=parts.scheduled(Turns(StraightThrough(), PredictorSchedule(masks=Coins))),
+    )
+
+
+def share_of_fillers(evidence: Evidence):
+    """Which share (b,) of the kept words are fillers."""
+    e = evidence.explanation
+    kept = [[name for name, _ in e.as_list(row)] for row in range(len(e))]
+    return torch.tensor([sum(word in FILLERS for word in words) / max(1, len(words)) for words in kept])
+
+
+FILLER_SHARE = Measure("fillers", "Fillers kept", share_of_fillers, False, "share of the kept words that decide nothing", percent=True)
+
+
+# ---- rows, and a place for all of this in the tables ----
+
+
+def phrases(rows, seed):
+    """Phrases of 1 to 6 words, one of which is an opinion; and which opinion it is."""
+    draw = np.random.default_rng(seed)
+    y = draw.integers(0, 2, rows)
+    X = [list(draw.choice(FILLERS, draw.integers(0, SIZE))) for _ in range(rows)]
+    for words, label in zip(X, y, strict=True):
+        words.insert(draw.integers(0, len(words) + 1), OPINIONS[label])
+    return [list(map(str, words)) for words in X], y
+
+
+def says(rows):
+    """A model of raw phrases: class probabilities."""
+    assert all(isinstance(word, str) for words in rows for word in words)
+    good = np.array([0.5 + 0.45 * (("good" in words) - ("bad" in words)) for words in rows])
+    return np.stack([1 - good, good], 1)
+
+
+X, Y = phrases(400, seed=0)
+X_TEST, Y_TEST = phrases(120, seed=1)
+LENGTHS = torch.tensor([len(words) for words in X_TEST])
+
+
+@pytest.fixture(autouse=True)
+def joined(monkeypatch):
+    """A line in each table by kind, and judges that learn for a moment only."""
+    lines = {
+        "features.by_kind.RESTORE": restore,
+        "selectors.by_kind.NETWORKS": SelectorNetworks(score_words),
+        "predictors.by_kind.NETWORKS": PredictorNetworks(bag_of_words),
+        "imputers.by_kind.DEFAULTS": UsualWord,
+        "methods.by_kind.DEFAULTS": pick_words,
+        "training.by_kind.PACES": Pace(batch_size=100),
+        "report.by_kind.PICTURES": PICTURES,
+    }
+    for table, line in lines.items():
+        folder, file, name = table.split(".")
+        module = __import__(f"lexplain.{folder}.{file}", fromlist=[name])
+        monkeypatch.setitem(getattr(module, name), KIND, line)
+    for name in ("JUDGE_STEPS", "READER_STEPS"):
+        monkeypatch.setattr(f"lexplain.training.evaluator.{name}", 60)
+
+
+def explainer(method="default", **settings):
+    return lx.Explainer(method, features=Phrases(), epochs=settings.pop("epochs", 15), learning_rate=1e-2, device="cpu", **settings)
+
+
+def without_padding(explanation):
+    """Padding is never kept, and what is valid is told by the lengths of the rows."""
+    there = torch.arange(SIZE) < LENGTHS[:, None]
+    assert torch.equal(explanation.valid, there)
+    assert not (explanation.mask & ~there).any()
+    assert not explanation.scores[~there].any()
+    return True
+
+
+def finds_opinions(explanation):
+    """On how many rows the word that decides is among those kept."""
+    kept = [{name for name, _ in explanation.as_list(row)} for row in range(len(explanation))]
+    return np.mean([OPINIONS[label] in words for words, label in zip(kept, Y_TEST, strict=True)])
+
+
+# ---- what an outsider does with it ----
+
+
+def test_a_fit_to_labels_picks_the_word_that_decides():
+    fitted = explainer(keep=1).fit(X, Y)
+    explanation = fitted.explain(X_TEST)
+    assert without_padding(explanation)
+    assert (explanation.mask.sum(1) == 1).all()
+    assert finds_opinions(explanation) > 0.95
+    assert fitted.score(X_TEST, Y_TEST) > 0.95
+    assert fitted.method_.name == "pick_words" and isinstance(fitted.method_.imputer, UsualWord)
+
+
+@pytest.mark.parametrize("regime", ["surrogate", "self"])
+def test_a_fit_to_a_function_of_raw_phrases(regime):
+    if regime == "self":  # a black box has no gradient: a method of ours that can do without, and an imputer that leaves hidden words out
+        fitted = explainer("lex", keep=1, regime=regime, imputer=0.0, epochs=5).fit(X, model=says)
+    else:
+        fitted = explainer(keep=1, regime=regime).fit(X, model=says)
+    explanation = fitted.explain(X_TEST)
+    assert without_padding(explanation)
+    assert finds_opinions(explanation) > 0.95
+    assert explanation.prediction.argmax(1).tolist() == Y_TEST.tolist()
+
+
+def test_answers_to_phrases_are_remembered_by_what_each_holds():
+    model = CachedModel(says)
+    one, other = [["good"], ["so", "bad"]], [["good", "so"], ["bad"]]
+    assert np.array_equal(model(one), model([list(words) for words in one])) and model.calls == 1
+    model(other)
+    assert model.calls == 2
+
+
+def test_names_are_those_of_each_row():
+    explanation = explainer(keep=2, epochs=1).fit(X, Y).explain(X_TEST)
+    assert explanation.names_differ
+    for row, words in enumerate(X_TEST):
+        assert explanation.row_names(row) == (*words, *[""] * (SIZE - len(words)))
+        assert sorted(name for name, _ in explanation.as_list(row, kept_only=False)) == sorted(words)
+    assert explanation.place_names == tuple(f"word {place + 1}" for place in range(SIZE))
+    assert explanation.to_frame()["name"].shape == (len(X_TEST), SIZE)
+    some = explanation[[3, 5]]
+    assert some.row_names(1)[: LENGTHS[5]] == tuple(X_TEST[5]) and some.valid.shape == (2, SIZE)
+    again = lx.Explanation.from_json(explanation.to_json())
+    assert again.names == explanation.names and torch.equal(again.valid, explanation.valid)
+
+
+def test_k_above_the_number_of_words_keeps_all_of_them():
+    explanation = explainer(keep=4, epochs=1).fit(X, Y).explain(X_TEST)
+    assert without_padding(explanation)
+    assert torch.equal(explanation.mask.sum(1), LENGTHS.clamp(max=4))
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_our_methods_explain_the_kind_too(name):
+    asked = {"model": says} if METHODS[name].reads_output else {"y": Y}
+    explanation = explainer(name, keep=3, epochs=1).fit(X, **asked).explain(X_TEST)
+    assert without_padding(explanation)
+    assert explanation.prediction.isfinite().all()
+
+
+def test_a_path_of_prices_is_walked_over_the_kind():
+    fitted = explainer("gains", epochs=3, keep="auto").fit(X, Y)
+    assert without_padding(fitted.explain(X_TEST))
+    assert fitted.path_["kept"].max() <= max(map(len, X))
+
+
+def test_one_row_says_the_same_alone_as_among_others():
+    fitted = explainer(keep=2, epochs=2).fit(X, Y)
+    explanation, alone = fitted.explain(X_TEST), fitted.explain(X_TEST[:1])
+    assert torch.equal(alone.mask, explanation.mask[:1])
+    assert torch.allclose(alone.scores, explanation.scores[:1], atol=1e-6)
+
+
+def test_a_file_with_parts_of_the_outsiders_own_is_given_them_again(tmp_path):
+    fitted = explainer(keep=2, epochs=3, options={"noise": 0.5}).fit(X, Y)
+    explanation = fitted.explain(X_TEST)
+    fitted.save(tmp_path / "own.lex")
+    with pytest.raises(ValueError, match="method="):
+        lx.Explainer.load(tmp_path / "own.lex")
+    blank = pick_words(fitted.features_, fitted.outputs_, Parts(), keep=2, noise=0.5)
+    loaded = lx.Explainer.load(tmp_path / "own.lex", method=blank, device="cpu")
+    again = loaded.explain(X_TEST)
+    assert loaded.features_ == fitted.features_
+    assert torch.equal(again.scores, explanation.scores) and torch.equal(again.mask, explanation.mask)
+    assert again.names == explanation.names
+    assert torch.allclose(again.prediction, explanation.prediction)
+
+
+def test_a_file_of_the_kind_alone_is_rebuilt_from_the_tables(tmp_path):
+    fitted = explainer(keep=2, epochs=1, imputer=0.0).fit(X, Y)
+    fitted.save(tmp_path / "kind.lex")
+    loaded = lx.Explainer.load(tmp_path / "kind.lex", device="cpu")
+    assert loaded.method_.name == "pick_words"
+    assert torch.equal(loaded.explain(X_TEST).scores, fitted.explain(X_TEST).scores)
+
+
+def test_an_audit_takes_a_measure_of_the_outsiders_own_and_counts_no_padding():
+    fitted = explainer(keep=3, epochs=10).fit(X, model=says)
+    explanation = fitted.explain(X_TEST)
+    card = lx.audit(explanation, X_TEST, model=says, train=(X, None, fitted.explain(X)), explainer=fitted, measures=[FILLER_SHARE])
+    known = {line.key: line for line in card.lines}
+    expected = LENGTHS.clamp(max=3) / LENGTHS
+    assert known["selection_rate"].estimate.mean == pytest.approx(float(expected.double().mean()), abs=1e-6)
+    assert known["kept"].estimate.mean == pytest.approx(float(LENGTHS.clamp(max=3).double().mean()), abs=1e-6)
+    fillers = (explanation.mask.sum(1) - 1) / explanation.mask.sum(1)  # where the opinion is among those kept
+    assert known["fillers"].estimate.mean == pytest.approx(float(fillers.mean()), abs=0.05)
+    assert known["fillers"].label == "Fillers kept" and known["eacc"].estimate.mean > 0.8
+    assert card.verdict
+
+
+def test_an_audit_asks_the_model_about_phrases_and_knows_their_truth():
+    fitted = explainer(keep=1).fit(X, model=says)
+    truth = np.array([[word in OPINIONS for word in words] + [False] * (SIZE - len(words)) for words in X_TEST])
+    given = {"train": (X, None, fitted.explain(X)), "explainer": fitted, "truth": truth}
+    card = lx.audit(fitted.explain(X_TEST), X_TEST, model=says, measures=["TPR", "FPR", "fidelity"], **given)
+    known = {line.key: line.estimate.mean for line in card.lines}
+    assert known["tpr"] == 1 and known["fpr"] == 0
+    assert known["fs_m"] == 1  # a phrase of the kept word alone has the same answer
+
+
+def test_a_comparison_has_a_row_for_it():
+    parts = [Part(X, Y), Part(*phrases(60, seed=2)), Part(X_TEST, Y_TEST)]
+    data = Dataset("opinions", "phrases with an opinion", *parts, names=tuple(Phrases().fit(X).names), features=Phrases())
+    given = {"ours": explainer(keep=2, epochs=5), "at random": RandomBaseline(keep=2)}
+    table = lx.compare(given, data, ["eACC", "Selection rate", "Kept", FILLER_SHARE], seeds=1, judge_steps=100)
+    summary = table.summary()
+    expected = float((LENGTHS.clamp(max=2) / LENGTHS).double().mean())
+    assert summary["Kept"].tolist() == pytest.approx([float(LENGTHS.clamp(max=2).double().mean())] * 2)
+    assert summary["Selection rate"].tolist() == pytest.approx([expected] * 2)
+    ours, random = summary["Fillers kept"].tolist()
+    assert ours < random
+
+
+def test_the_page_shows_phrases_in_the_outsiders_own_way():
+    explanation = explainer(keep=1, epochs=5).fit(X, Y).explain(X_TEST)
+    page = explanation.to_html()
+    assert "Kept words are bold." in page
+    assert page.count('<p class="phrase">') == 20
+    first = explanation.as_list(0)[0][0]
+    assert f"<b>{first}</b>" in page
+    assert "How often each word is kept" in page
+    assert "<table" in explanation._repr_html_()
+
+
+def test_a_kind_without_its_lines_is_told_which_to_add(monkeypatch):
+    from lexplain.selectors import by_kind
+
+    monkeypatch.delitem(by_kind.NETWORKS, KIND)
+    with pytest.raises(ValueError, match=r"selector network.*'phrases'.*lexplain\.selectors\.by_kind\.NETWORKS"):
+        explainer(keep=1).fit(X, Y)
+
+
+def test_a_recipe_refuses_kinds_that_are_not_its_own():
+    with pytest.raises(ValueError, match="phrases"):
+        lx.Explainer(pick_words, keep=1, epochs=1).fit(np.random.default_rng(0).normal(size=(50, 4)), np.arange(50) % 2)
