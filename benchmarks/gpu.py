@@ -20,7 +20,7 @@ from rich.console import Console
 from run import page
 
 import lexplain as lx
-from lexplain.report.write import write_atomically
+from lexplain.core.files import write_bytes
 
 METHODS = ("default", "realx", "l2x", "invase", "basex", "lex")
 
@@ -60,7 +60,7 @@ def main() -> None:
         sheet.show(Console(width=200))
     if told.out is not None:
         command = f"python benchmarks/gpu.py{' --quick' if told.quick else ''} --out {told.out.name}"
-        write_atomically(told.out, page(command, [*machine(), f"GPU: {torch.cuda.get_device_name()}"], sheets).encode())
+        write_bytes(told.out, page(command, [*machine(), f"GPU: {torch.cuda.get_device_name()}"], sheets).encode())
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from rich.console import Console
 from run import page
 
 import lexplain as lx
-from lexplain.report.write import write_atomically
+from lexplain.core.files import write_bytes
 from lexplain.reproduce.lex_panels import LONG
 
 SHAPE, CLASSES = (1, 28, 56), 10
@@ -136,7 +136,7 @@ def main() -> None:
     if told.out is not None:
         command = f"python benchmarks/image_speed.py --device {told.device}{' --quick' if told.quick else ''} --out {told.out.name}"
         gpu = [f"GPU: {torch.cuda.get_device_name()}"] if told.device == "cuda" else []
-        write_atomically(told.out, page(command, [*machine(), *gpu], sheets).encode())
+        write_bytes(told.out, page(command, [*machine(), *gpu], sheets).encode())
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from measure import Sheet, machine
 from rich.console import Console
 from run import page
 
-from lexplain.report.write import write_atomically
+from lexplain.core.files import write_bytes
 
 MAX_ROWS = 20_000
 ROWS = 20_000
@@ -99,4 +99,4 @@ if __name__ == "__main__":
         sheet.show(Console(width=160))
     if told.out is not None:
         command = f"python benchmarks/memory.py{' --quick' if told.quick else ''} --out {told.out}"
-        write_atomically(told.out, page(command, machine(), sheets).encode())
+        write_bytes(told.out, page(command, machine(), sheets).encode())

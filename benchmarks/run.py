@@ -24,7 +24,7 @@ from rich.console import Console
 
 import right_reasons
 from lexplain import check
-from lexplain.report.write import write_atomically
+from lexplain.core.files import write_bytes
 
 BENCHMARKS = {
     "explain": explain_speed.run,
@@ -79,7 +79,7 @@ def main() -> None:
         whole = page(command, facts, sheets)
         if told.only is not None and out.is_file():
             whole = renewed(out.read_text(), sheets, f"Measured by itself with `{command}`: {facts[0]}; {facts[-1]}.")
-        console.print(f"written to {write_atomically(out, whole.encode())}")
+        console.print(f"written to {write_bytes(out, whole.encode())}")
 
 
 if __name__ == "__main__":

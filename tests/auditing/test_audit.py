@@ -1,6 +1,7 @@
 """The audit tells honest explanations from those whose masks spell the answer."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,14 +9,16 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, Measure, find_measures, judge
-from lexplain.auditing.audit import _other_rows
+from lexplain.auditing import MEASURES, Card, Line, Measure, find_measures, judge
+from lexplain.auditing.audit import _other_rows, off_the_data
 from lexplain.auditing.inputs import ClassSelection
+from lexplain.baselines import BASELINES
 from lexplain.core import Explanation
 from lexplain.features import Patches
+from lexplain.metrics import Estimate
 from lexplain.predictors import Problem
 
-ROWS = 600
+ROWS, FEW = 600, 100
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.standard_normal((ROWS, 4)).astype(np.float32)
 Y = (X[:, 0] + 0.3 * GENERATOR.standard_normal(ROWS) > 0).astype(int)
@@ -30,13 +33,31 @@ def _quick_judges(monkeypatch):
     monkeypatch.setattr("lexplain.auditing.measures.fidelity.DRAWS", 20)
 
 
+@pytest.fixture
+def idle_readers(monkeypatch):
+    """Readers that learn hardly anything, where the verdict is not the matter."""
+    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+
+
+@pytest.fixture
+def idle_judges(monkeypatch, idle_readers):
+    """Judges that learn hardly anything either, where nothing that they say is the matter."""
+    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
+
+
+@pytest.fixture(scope="module")
+def cause():
+    """Few rows, their labels and an honest explanation of them, where judges are not the matter."""
+    return explained(SHOWS_THE_CAUSE)[:FEW], X[:FEW], Y[:FEW]
+
+
 def explained(mask, **more):
     mask = torch.as_tensor(mask)
     return Explanation(mask.float(), mask, tuple("abcd"), data=X, method="made", **more)
 
 
 def test_a_mask_that_spells_the_label_encodes():
-    card = lx.audit(explained(SPELLS_THE_LABEL), X, Y)
+    card = lx.audit(explained(SPELLS_THE_LABEL), X, Y, measures=[])
     assert card.verdict == "encodes"
     assert card.encodes is True
     assert card["Mask-only ACC"].mean > 0.99
@@ -44,8 +65,17 @@ def test_a_mask_that_spells_the_label_encodes():
     assert card.p_value < 0.01
 
 
-def test_a_mask_that_shows_the_cause_is_honest():
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, truth=SHOWS_THE_CAUSE, control_flow=0)
+@pytest.fixture(scope="module")
+def honest():
+    """The card of an honest explanation, with the measures that are taken unless told."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 300)
+        patch.setattr("lexplain.training.evaluator.READER_STEPS", 200)
+        return lx.audit(explained(SHOWS_THE_CAUSE), X, Y, truth=SHOWS_THE_CAUSE, control_flow=0)
+
+
+def test_a_mask_that_shows_the_cause_is_honest(honest):
+    card = honest
     assert card.verdict == "honest"
     assert card.encodes is False
     assert card["eACC"].mean > 0.85
@@ -54,14 +84,17 @@ def test_a_mask_that_shows_the_cause_is_honest():
     assert "Verdict: honest" in page
     assert json.loads(card.to_json())["verdict"] == "honest"
     assert card.to_frame()["description"].str.len().min() > 10
+    assert "Sensitivity" not in {line.label for line in card.lines}  # there is no explainer to ask again
 
 
 def test_rows_to_learn_from_may_be_given():
     half = ROWS // 2
-    card = lx.audit(explained(SPELLS_THE_LABEL)[:half], X[:half], Y[:half], train=(X[half:], Y[half:], explained(SPELLS_THE_LABEL)[half:]))
+    other = (X[half:], Y[half:], explained(SPELLS_THE_LABEL)[half:])
+    card = lx.audit(explained(SPELLS_THE_LABEL)[:half], X[:half], Y[:half], train=other)
     assert card.verdict == "encodes"
 
 
+@pytest.mark.usefixtures("idle_readers")
 def test_labels_are_read_in_the_classes_of_the_explanation():
     few = Y[:50].copy()
     few[:] = 1
@@ -116,29 +149,35 @@ def test_a_model_is_asked_about_masked_rows():
     assert {line.group for line in card.lines} >= {"prediction", "honesty", "fidelity", "off the data", "selection"}
 
 
-def test_the_tell_tale_of_an_encoder():
-    card = lx.audit(explained(SPELLS_THE_LABEL), X, Y, model=FirstColumn(), measures=["fidelity"])
+def test_the_tell_tale_of_an_encoder(monkeypatch):
+    monkeypatch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 150)
+    half = ROWS // 2
+    other = (X[half:], None, explained(SPELLS_THE_LABEL)[half:])
+    card = lx.audit(explained(SPELLS_THE_LABEL)[:half], X[:half], model=FirstColumn(), train=other, measures=["FS-A", "FS-M"])
     assert card.encodes
     assert card["FS-A"].mean > 0.85 > 0.7 > card["FS-M"].mean  # a fresh model reads the choice, the model itself does not
 
 
+@pytest.mark.usefixtures("idle_judges")
 def test_scores_of_any_tool_are_audited():
-    scores = np.abs(X) * [1.0, 0.1, 0.1, 0.1]
-    card = lx.audit(scores, X, model=FirstColumn(), keep=1, measures=[])
+    rows = X[:FEW]
+    scores = np.abs(rows) * [1.0, 0.1, 0.1, 0.1]
+    card = lx.audit(scores, rows, model=FirstColumn(), keep=1, measures=[])
     assert card["Kept"].mean == 1
     with pytest.raises(ValueError, match="keep"):
-        lx.audit(scores, X, model=FirstColumn())
+        lx.audit(scores, rows, model=FirstColumn())
 
 
-def test_the_trade_off_is_that_of_the_best_features_by_score():
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=[])
+def test_the_trade_off_is_that_of_the_best_features_by_score(honest):
+    card = honest
     assert card.tradeoff["kept"].tolist() == [0, 1, 2, 3, 4]
     assert card.tradeoff["eacc"][1] == card["eACC"].mean  # the mask is the one best feature
     assert card.tradeoff["eacc"][0] < 0.65 < card.tradeoff["eacc"][1]
     assert card.explanation.method == "made"
 
 
-def test_an_explainer_is_asked_again():
+@pytest.mark.usefixtures("idle_judges")
+def test_an_explainer_is_asked_again(cause):
     calls = []
 
     class Made:
@@ -146,24 +185,28 @@ def test_an_explainer_is_asked_again():
             calls.append(len(rows))
             return Explanation(torch.ones(len(rows), 4), torch.ones(len(rows), 4).bool(), tuple("abcd"))
 
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, explainer=Made())
+    card = lx.audit(*cause, explainer=Made())
     assert card["Sensitivity"].mean == 0
     assert card["Milliseconds a row"].mean > 0
     assert calls
-    assert "Sensitivity" not in {line.label for line in lx.audit(explained(SHOWS_THE_CAUSE), X, Y).lines}
 
 
+@pytest.mark.usefixtures("idle_judges")
 def test_fits_with_other_seeds_and_to_chance_are_compared():
     # A fit to chance keeps any one of the four, so that this needs a seed, and a device, where it is another one.
-    explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3, device="cpu").fit(X, Y)
-    card = lx.audit(explainer.explain(X), X, Y, explainer=explainer, measures=["stability", "sanity"])
+    x, y = X[:300], Y[:300]
+    explainer = lx.Explainer("realx", keep=1, epochs=30, learning_rate=3e-3, device="cpu").fit(x, y)
+    card = lx.audit(explainer.explain(x), x, y, explainer=explainer, measures=["stability", "sanity"])
     assert {line.group for line in card.lines} >= {"stability", "sanity"}
     assert card["Mask cosine, random labels"].mean < 0.95
 
 
+@pytest.mark.usefixtures("idle_judges")
 def test_removing_the_cause_and_retraining_costs_accuracy(monkeypatch):
     monkeypatch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 60)
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=["retraining"])
+    half = ROWS // 2
+    other = (X[half:], Y[half:], explained(SHOWS_THE_CAUSE)[half:])
+    card = lx.audit(explained(SHOWS_THE_CAUSE)[:half], X[:half], Y[:half], train=other, measures=["retraining"])
     assert card["ROAR"].mean > 0.05
     assert card["KAR"].mean > 0.05
 
@@ -177,11 +220,14 @@ def test_real_values_are_judged_in_one_unit():
     assert np.allclose(rows.target.loc, units, atol=1e-4)
 
 
+@pytest.mark.usefixtures("idle_judges")
 def test_scores_against_a_class_count_as_much_as_those_for_it():
-    card = lx.audit(np.where(SHOWS_THE_CAUSE, -1.0, 0.1), X, Y, keep=1, truth=SHOWS_THE_CAUSE, measures=[])
+    truth = SHOWS_THE_CAUSE[:FEW]
+    card = lx.audit(np.where(truth, -1.0, 0.1), X[:FEW], Y[:FEW], keep=1, truth=truth, measures=[])
     assert card["Median rank"].mean == 1
 
 
+@pytest.mark.usefixtures("idle_readers")
 def test_categories_of_either_part_are_known():
     frame = pd.DataFrame(X, columns=list("abcd")).assign(b=np.where(X[:, 1] > 0, "yes", "no"))
     half = ROWS // 2
@@ -202,12 +248,47 @@ class OffTheData(torch.nn.Module):
 def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_the_data():
     rows = np.where(np.abs(X) < 0.1, 0.5, X).astype(np.float32)
     rows = (rows - rows.mean(0)) / rows.std(0)
-    card = lx.audit(explained(SHOWS_THE_CAUSE), rows, model=OffTheData(), measures=["fidelity", "off the data"])
+    other = np.random.default_rng(1).permuted(rows, axis=0)  # columns are independent, so that these are other rows of the same kind
+    settings = {"model": OffTheData(), "train": (other, None, explained(SHOWS_THE_CAUSE)), "measures": ["FS-M", "off the data"]}
+    card = lx.audit(explained(SHOWS_THE_CAUSE), rows, **settings)
     assert card.verdict == "off the data"
     assert card.encodes is False
     assert "unlike the data" in card.why
-    own = explained(SHOWS_THE_CAUSE, predict=lambda: torch.eye(2)[Y])  # it was not made by masking this model
-    assert lx.audit(own, rows, model=OffTheData(), measures=["fidelity", "off the data"]).verdict == "honest"
+    own = explained(SHOWS_THE_CAUSE, asks_off_data=False)  # it was not made by masking this model
+    assert lx.audit(own, rows, **settings).verdict == "honest"
+
+
+def test_who_asks_the_model_off_the_data():
+    network = FirstColumn()
+    for method, asks in (("self", True), ("surrogate", False)):
+        explainer = lx.Explainer("lex", keep=1, epochs=1, regime=method, device="cpu").fit(X, model=network)
+        assert explainer.explain(X[:5]).asks_off_data is asks
+    assert BASELINES["ablation"]().fit(X, model=network).explain(X[:5]).asks_off_data is True
+    assert BASELINES["random"]().fit(X, model=network).explain(X[:5]).asks_off_data is False
+    assert lx.as_explanation(SHOWS_THE_CAUSE[:5], X[:5]).asks_off_data is None  # another tool's: nobody knows
+
+
+@pytest.mark.parametrize(
+    ("apart", "shown", "verdict"),
+    [
+        (0.80, 0.5, "off the data"),
+        (0.76, 0.5, "off the data"),
+        (0.75, 0.5, "honest"),
+        (0.5, 0.5, "honest"),
+        (0.9, 0.75, "honest"),
+        (0.9, 0.85, "honest"),
+    ],
+)
+def test_the_threshold_of_off_the_data(apart, shown, verdict):
+    """Rows with hidden features must be told apart surely, and the model must contradict the judge by more than a tenth of the rows."""
+
+    def line(key, low, high):
+        return Line(key, key, Estimate((low + high) / 2, low, high, 100), True, "")
+
+    lines = (line("eacc", 0.9, 0.95), line("fs_m", shown, shown + 0.05), line("off_data_mean", apart, apart + 0.05))
+    card = Card("honest", False, "why", lines)
+    assert off_the_data(card).verdict == verdict
+    assert off_the_data(replace(card, verdict="encodes")).verdict == "encodes"
 
 
 @pytest.mark.parametrize(
@@ -244,6 +325,7 @@ def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatc
     assert few.tradeoff["eacc"].tolist() == many.tradeoff["eacc"].tolist()
 
 
+@pytest.mark.usefixtures("idle_judges")
 def test_the_truth_of_pixels_judges_patches():
     images = np.random.default_rng(0).random((40, 4, 4))
     features = Patches(2).fit(images)
@@ -256,20 +338,22 @@ def test_the_truth_of_pixels_judges_patches():
     assert card["FDR"].mean == pytest.approx((0 + 1 / 2) / 2)
 
 
-def test_a_measure_is_known_by_its_key_its_label_and_its_family():
+@pytest.mark.usefixtures("idle_judges")
+def test_a_measure_is_known_by_its_key_its_label_and_its_family(cause):
     some = find_measures(["fidelity", "eACC", "mask_only_acc"], MEASURES)
     assert [measure.key for measure in some] == ["fs_m", "fu_m", "fs_a", "fu_a", "eacc", "mask_only_acc"]
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=["e_log_likelihood"])
+    card = lx.audit(*cause, measures=["e_log_likelihood"])
     assert card["eACC"] == card["eacc"]
     assert card["e-Log-likelihood"].mean < 0
 
 
-def test_a_measure_of_ones_own_is_taken():
+@pytest.mark.usefixtures("idle_judges")
+def test_a_measure_of_ones_own_is_taken(cause):
     def first(evidence):
         return evidence.mask[:, 0].double()
 
     mine = Measure("first", "First", first, higher_is_better=None, description="how often the first feature is kept", percent=True)
-    card = lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=[mine])
+    card = lx.audit(*cause, measures=[mine])
     assert card["First"].mean == 1
 
 

@@ -469,6 +469,12 @@ def test_exports(found, tmp_path):
     assert "saliency" in found._repr_html_() and "NaN" not in found._repr_html_()
 
 
+def test_files_can_be_read_by_others(found, tmp_path):
+    found.to_csv(tmp_path / "t.csv")
+    (tmp_path / "plain").write_text("")
+    assert (tmp_path / "t.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
 def test_parquet_is_read_back_as_it_was(found, tmp_path):
     content = found.to_parquet(tmp_path / "t.parquet")
     assert (tmp_path / "t.parquet").read_bytes() == content

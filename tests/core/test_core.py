@@ -255,6 +255,7 @@ def test_json_brings_it_back(more):
 
 def test_json_of_numpy_classes_and_of_a_predicted_target():
     e = explanation(predict=lambda: PROBABILITIES, classes=tuple(np.array([3, 8])))
+    assert e.prediction is PROBABILITIES  # the class is known once the prediction was read
     record = json.loads(e.to_json())
     assert record["classes"] == [3, 8]
     assert record["target"] == PROBABILITIES.argmax(1).tolist()
@@ -462,3 +463,25 @@ def test_the_base_goes_where_the_rows_go():
     assert Explanation.from_json(json.dumps(old)).additive is False  # what was written before there was a base
     with pytest.raises(ValueError, match=r"base has shape \(2,\), but 3 explained rows need one base value each: \(3,\)"):
         explanation(base=BASE[:2])
+
+
+def test_explanations_are_equal_by_what_they_say():
+    one, other = explanation(), explanation()
+    assert one == other
+    assert one != replace(one, mask=~one.mask) and one != replace(one, method="another") and one != "text"
+    assert one != replace(one, target_index=torch.zeros(len(one), dtype=torch.long))
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(one)
+
+
+def test_json_runs_no_predictor():
+    calls = []
+
+    def predict():
+        calls.append(1)
+        return torch.eye(3)[: len(explanation())]
+
+    e = explanation(predict=predict, target_index=None)
+    assert json.loads(e.to_json())["target"] is None and not calls
+    _ = e.prediction
+    assert json.loads(e.to_json())["target"] == e.target.tolist()

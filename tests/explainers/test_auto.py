@@ -173,10 +173,10 @@ def test_the_default_chooses_how_much_to_keep(fitted):
 
 
 def test_the_tolerance_is_heeded(fitted):
-    loose = Explainer(epochs=80, batch_size=100, tolerance=0.2).fit(X, Y)
+    loose = Explainer(epochs=80, batch_size=100, tolerance=0.4).fit(X, Y)
     chosen = loose.path_.query("chosen").iloc[0]
-    assert chosen["cost"] <= 0.2
-    assert (loose.path_.loc[loose.path_["price"] > chosen["price"], "cost"] > 0.2).all()
+    assert chosen["cost"] <= 0.4
+    assert (loose.path_.loc[loose.path_["price"] > chosen["price"], "cost"] > 0.4).all()
     assert loose.transform(X).mean() < fitted.transform(X).mean()
 
 
@@ -385,5 +385,5 @@ def test_a_fitted_explainer_carries_its_card(fitted, monkeypatch):
 
 def test_a_loaded_explainer_has_no_rows_to_be_judged_by(fitted, tmp_path):
     fitted.save(tmp_path / "e.lex")
-    with pytest.raises(ValueError, match=r"holds no rows to judge it by; use lx\.audit"):
+    with pytest.raises(ValueError, match=r"hold no rows to judge it by; use lx\.audit"):
         _ = Explainer.load(tmp_path / "e.lex").card_

@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import r2_score
 from torch import nn
 
+from lexplain.baselines import RandomBaseline
 from lexplain.explainers import Explainer
 from lexplain.explainers.prediction import prediction_of
 from lexplain.features import Columns, Groups, Patches
@@ -210,7 +211,8 @@ def test_explains_a_classifier_by_its_own_labels():
     explainer = quick(epochs=30, batch_size=45, learning_rate=5e-3, penalty=0.0).fit(X, model=classifier)
     assert explainer.classes_.tolist() == ["no", "yes"]
     assert np.mean(explainer.predict(X) == classifier.predict(X)) > 0.8
-    assert explainer.explain(FRESH, target="yes").target.tolist() == [1] * 30
+    with pytest.raises(ValueError, match=r"target='yes', but .* explains the prediction as a whole"):
+        explainer.explain(FRESH, target="yes")
 
 
 def test_explains_a_regressor_in_its_own_units():
@@ -243,15 +245,14 @@ def test_a_black_box_is_shown_a_frame_like_the_one_it_knows():
 # ---- explain ----
 
 
-def test_the_target_is_the_predicted_class_unless_asked():
+def test_the_target_is_the_predicted_class_and_no_other_can_be_asked_for():
     explainer = quick().fit(X, np.where(LABELS, "yes", "no"))
     explanation = explainer.explain(FRESH)
     assert torch.equal(explanation.target, explanation.prediction.argmax(1))
     assert explanation.classes == ("no", "yes")
-    asked = np.where(np.arange(30) % 2, "yes", "no")
-    assert explainer.explain(FRESH, target=asked).target.tolist() == [i % 2 for i in range(30)]
-    assert explainer.explain(FRESH, target="yes").target.tolist() == [1] * 30
-    assert torch.equal(explainer.explain(FRESH, target="yes").mask, explanation.mask)
+    for asked in ("yes", np.where(np.arange(30) % 2, "yes", "no")):
+        with pytest.raises(ValueError, match=r"target=.*, but .* explains the prediction as a whole"):
+            explainer.explain(FRESH, target=asked)
 
 
 def test_classes_are_found_in_whatever_order_the_model_has_them():
@@ -261,9 +262,10 @@ def test_classes_are_found_in_whatever_order_the_model_has_them():
         def predict_proba(self, rows):
             return chance(rows)
 
-    explainer = quick().fit(X, model=Model())
-    assert explainer.explain(FRESH, target="a").target.tolist() == [1] * 30
-    assert explainer.explain(FRESH, target="z").target.tolist() == [0] * 30
+    assert quick().fit(X, model=Model()).explain(FRESH).classes == ("z", "a")
+    baseline = RandomBaseline().fit(X, model=Model())
+    assert baseline.explain(FRESH, target="a").target.tolist() == [1] * 30
+    assert baseline.explain(FRESH, target="z").target.tolist() == [0] * 30
 
 
 @pytest.mark.parametrize("method", METHODS)

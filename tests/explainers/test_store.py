@@ -300,7 +300,7 @@ def test_the_file_is_tensors_and_json_and_holds_no_pickle(saved):
         assert list(stored.metadata()) == ["lexplain"]
         assert {name.split(".")[0] for name in stored.keys()} == {"selector", "imputer", "predictor"}  # noqa: SIM118
     record = record_of(saved)
-    assert record["format"] == "lexplain.explainer/3"
+    assert record["format"] == "lexplain.explainer/2"
     assert record["method"] == "realx"
     raw = saved.read_bytes()
     length = int.from_bytes(raw[:8], "little")
@@ -386,7 +386,7 @@ def set_in(*keys, value):
 
 
 BAD_RECORDS = {
-    "a later format": (set_in("format", value="lexplain.explainer/3"), "lexplain.explainer/3.*needed is 'lexplain.explainer/3'"),
+    "a later format": (set_in("format", value="lexplain.explainer/3"), "lexplain.explainer/3.*needed is 'lexplain.explainer/2'"),
     "a checkpoint": (set_in("format", value="lexplain.checkpoint/1"), "lexplain.checkpoint/1"),
     "features that run a program": (
         set_in("features", "kind", value="os.system"),

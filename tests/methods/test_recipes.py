@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy as torch_cross_entropy
 from lexplain.core import Trial, as_target, seeded
 from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.features import Columns, Patches
-from lexplain.imputers import Constant, IndependentGaussian
+from lexplain.imputers import Constant, GaussianMixture, IndependentGaussian, KMeansRows
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import Parts, PredictorSchedule, Turns, basex, invase, l2x, lex, meed, realx, sufficient, vibi
 from lexplain.objectives import ToUniform
@@ -340,7 +340,7 @@ def test_realx_learns_patches_of_images_and_neither_keeps_all_nor_none():
     with seeded(0):
         method = realx(Patches(1).fit(x), Classes(2), penalty=2.0)
     rows = Trial(torch.from_numpy(x), as_target(torch.eye(2)[y], real=False))
-    fit(method, method.phases(), rows, rows, Settings(epochs=30, batch_size=50))
+    fit(method, method.phases(), rows, rows, Settings(epochs=15, batch_size=50))
     _, mask = method.eval().explain(rows.x)
     assert 0 < mask.double().mean() < 0.5
     decides = mask.reshape(-1, 8, 8)[:, [1, 6], 1]
@@ -353,3 +353,14 @@ def test_scores_are_brought_to_the_spread_asked_for(recipe):
     torch.testing.assert_close(scores.std(1, correction=0), torch.full((ROWS,), 3.0), rtol=1e-2, atol=0)
     with pytest.raises(ValueError, match="spread"):
         recipe(FEATURES, OUTPUTS, keep=2, spread=-1.0)
+
+
+@pytest.mark.parametrize("imputer", [GaussianMixture, KMeansRows])
+def test_rebar_refuses_an_imputer_that_jumps_with_a_soft_mask(imputer):
+    x = torch.randn(60, 4, generator=torch.Generator().manual_seed(0))
+    features = Columns().fit(x.numpy())
+    method = basex(features, Classes(2), Parts(imputer=imputer.fit(x)))
+    trial = Trial(x[:4], as_target(torch.eye(2)[[0, 1, 0, 1]], real=False))
+    with pytest.raises(TypeError, match=r"Rebar is unbiased only where filled values move smoothly .* choose Reinforce"):
+        method.refuse_misfit(trial)
+    realx(features, Classes(2), Parts(imputer=imputer.fit(x))).refuse_misfit(trial)  # Reinforce needs no relaxation

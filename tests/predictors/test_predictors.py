@@ -1,10 +1,14 @@
 """What every predictor promises: (filled rows, raw mask) to a distribution of one target a row."""
 
+from math import log
+
 import pytest
 import torch
 from torch import nn
 from torch.distributions import Categorical, Normal
 
+from lexplain.core import as_target
+from lexplain.objectives import cross_entropy
 from lexplain.predictors import BlackBox, Classes, Frozen, RealValue, Trained, mlp, outputs_of
 
 COUNT, CLASSES = 4, 3
@@ -150,8 +154,8 @@ def test_probabilities_and_logits_are_told_apart():
 def test_certain_answers_have_finite_logs():
     predicted = CLASSIFY.from_probabilities(torch.tensor([[1.0, 0.0, 0.0]]).requires_grad_())
     assert predicted.logits.isfinite().all()
-    assert torch.allclose(predicted.probs, torch.tensor([[1.0, 0.0, 0.0]]))
-    assert predicted.logits[0, 1] < -80  # and no answer is made less certain than it is
+    assert torch.allclose(predicted.probs, torch.tensor([[1.0, 0.0, 0.0]]), atol=2e-6)
+    assert predicted.logits[0, 1].item() == pytest.approx(log(1e-6), abs=1e-4)  # no less: what one row can cost is bounded
 
 
 def test_a_real_value_is_a_normal_of_scale_one():
@@ -190,3 +194,11 @@ def test_means_of_a_target_are_its_values(outputs, values):
     target = outputs.target(values)
     assert isinstance(target, Normal if outputs.real else Categorical)
     assert torch.equal(outputs.means(target), values.reshape(len(values), -1))
+
+
+def test_what_one_row_can_cost_is_bounded():
+    """A model that is sure of the wrong class costs 14 nats, not the 87 of the smallest number there is."""
+    said = Classes(2).from_probabilities(torch.tensor([[1.0, 0.0], [0.25, 0.75]]))
+    wrong = cross_entropy(as_target(torch.tensor([[0.0, 1.0], [0.0, 1.0]]), real=False), said)
+    assert wrong[0].item() == pytest.approx(-log(1e-6), abs=1e-4)
+    assert wrong[1].item() == pytest.approx(-log(0.75), abs=1e-5)  # ordinary answers are as they were

@@ -217,7 +217,9 @@ def test_the_sparsest_rival_within_the_tolerance_is_chosen(monkeypatch, right, c
 
 def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch):
     for name in ("JUDGE_STEPS", "READER_STEPS"):
-        monkeypatch.setattr(f"lexplain.training.evaluator.{name}", 50)
+        monkeypatch.setattr(f"lexplain.training.evaluator.{name}", 5)
+    for name, few in (("POINTS", 11), ("FEW_TO_JUDGE", 0), ("SETTLINGS", 1)):  # what the page tells is the matter, not how good it is
+        monkeypatch.setattr(f"lexplain.explainers.path.{name}", few)
     made = [cell for cell in real_tables.cells(quick=True, seeds=1) if cell.data == "breast_cancer" and cell.method in ("l2x", "default")]
     frame = pd.DataFrame({**asdict(cell), **real_tables.compute(cell)} for cell in made)
     assert {"kept", "eACC", "FULL", "lost", "ACC", "encoding", "fit_seconds"} <= set(frame)

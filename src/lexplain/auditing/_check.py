@@ -132,7 +132,7 @@ def _places_are_classes(classes: np.ndarray | None, several: Sequence[int] | Non
         known = "no classes, but a real value" if classes is None else f"{len(classes)}: {classes.tolist()[:10]}"
         raise ValueError(
             f"these are the scores of {len(several)} classes, but the target has {known}, so that their order does not say whose they are; "
-            "give the model that was explained, or rows with every class, or choose by place: as_explanation(explanation, X, target=place)"
+            "give the model that was explained, or rows with every class, or name them: as_explanation(..., target=label, classes=[...])"
         )
 
 

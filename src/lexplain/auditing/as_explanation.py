@@ -18,7 +18,13 @@ from .by_kind import laid_out
 
 
 def as_explanation(
-    explanation: ToolOutput, X: RawRows, *, keep: float | None = None, method: str | None = None, target: Labels = None
+    explanation: ToolOutput,
+    X: RawRows,
+    *,
+    keep: float | None = None,
+    method: str | None = None,
+    target: Labels = None,
+    classes: Labels = None,
 ) -> Explanation:
     """Turn what any tool returned into an Explanation, so that it can be judged, compared and shown like one of ours.
 
@@ -32,7 +38,8 @@ def as_explanation(
             None: truths, or scores that are all 0 or 1, are a mask; scores that leave out at least one feature of every row (exact
             zeros, as LIME's) keep the others; scores of every feature do not say what is kept, and are refused.
         method: a name for it; None: "shap", "lime", or none.
-        target: the index of the class explained, one for all rows or (n,): needed where the scores of several classes were given.
+        target: the label of the class explained, one for all rows or (n,): needed where the scores of several classes were given.
+        classes: the labels, in the order of the scores; None: they are 0, 1, 2 and so on.
 
     Example:
         >>> import lexplain as lx
@@ -42,6 +49,8 @@ def as_explanation(
     if isinstance(explanation, Explanation):
         _check.one_explanation_a_row(len(explanation), len(X))
         return explanation
+    if target is not None and classes is not None:
+        target = check.known_classes(target, np.asarray(classes), len(X))
     data, names, base = _rows(X), None, None
     if _is_lime(explanation):
         scores, asked = _from_lime(explanation if isinstance(explanation, (list, tuple)) else [explanation], data.shape, target)
@@ -66,6 +75,7 @@ def as_explanation(
         target_index=None if asked is None else torch.from_numpy(asked),
         additive=base is not None,
         base=base,
+        classes=None if classes is None else tuple(np.asarray(classes).tolist()),
     )
 
 

@@ -45,7 +45,7 @@ def audit(
     measures: Collection[str | Measure] | None = None,
     margin: float = MARGIN,
     max_rows: int = MAX_ROWS,
-    device: str | Fabric = "cpu",
+    device: str | Fabric = "auto",
     random_state: int = 0,
 ) -> Card:
     """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
@@ -68,7 +68,7 @@ def audit(
             what is given allows, but for the slow families: break-even, retraining, stability and sanity.
         margin: nats of encoding that are let pass.
         max_rows: most model rows in flight.
-        device: where the judges train, as for `Explainer`.
+        device: where the judges train, as for `Explainer`: "auto" means a GPU if there is one.
         random_state: seed of every draw.
     """
     classes, run = every_class(explanation, y, train), Resources(fabric_of(device), random_state, max_rows)
@@ -125,7 +125,7 @@ def card_of(
         tradeoff=evidence.judges.tradeoff,
         explanation=evidence.explanation,
     )
-    return _off_the_data(card) if evidence.explanation.predict is None else card
+    return card if evidence.explanation.asks_off_data is False else off_the_data(card)
 
 
 def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) -> list[Measure]:
@@ -165,7 +165,7 @@ def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_cla
     return OtherRows(problem.trial(), lambda: (theirs.scores, theirs.mask))
 
 
-def _off_the_data(card: Card) -> Card:
+def off_the_data(card: Card) -> Card:
     """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
     known = {line.key: line.estimate for line in card.lines}
     if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):

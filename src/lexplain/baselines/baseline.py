@@ -71,6 +71,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given, any of: "model", "network" (a model with gradients), "y"
+    asks_off_data: ClassVar[bool] = True  # whether it asks the model about rows with features taken out
     fits_each_row: ClassVar[bool] = False  # whether it fits a model to each row explained, so that comparisons ask it about few rows
     kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # of features that it explains; None: any
 
@@ -165,6 +166,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             predict=self._predict(x),
             classes=None if classes is None else tuple(classes),
             valid=valid,
+            asks_off_data=self.asks_off_data,
         )
 
     __call__ = explain

@@ -46,6 +46,7 @@ class Saliency(GradientBaseline):
     """
 
     name = "saliency"
+    asks_off_data = False
 
     def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         slopes: Tensor = captum.Saliency(self.network_).attribute(x, target=wanted, abs=False)
@@ -60,6 +61,7 @@ class GradientXInput(GradientBaseline):
     """
 
     name = "gradient_x_input"
+    asks_off_data = False
 
     def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         products: Tensor = captum.InputXGradient(self.network_).attribute(x, target=wanted)

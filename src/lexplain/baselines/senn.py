@@ -52,6 +52,7 @@ class SENN(Baseline):
     """
 
     name = "senn"
+    asks_off_data = False
     kinds = ("columns",)
     needs = ("model", "y")
 

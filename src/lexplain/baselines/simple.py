@@ -17,6 +17,7 @@ class RandomBaseline(Baseline):
     """
 
     name = "random"
+    asks_off_data = False
     needs = ()
     kinds = None
 
@@ -28,6 +29,7 @@ class AllBaseline(Baseline):
     """Keep every feature, whatever `keep` says: what no selection can beat."""
 
     name = "all"
+    asks_off_data = False
     needs = ()
     kinds = None
 
@@ -50,6 +52,7 @@ class OracleBaseline(Baseline):
     """
 
     name = "oracle"
+    asks_off_data = False
     needs = ()
     kinds = None
 

@@ -23,7 +23,7 @@ def audit(
     measure: Measures = None,
     margin: Margin = 0.02,
     out: CardFile = None,
-    device: Device = "cpu",
+    device: Device = "auto",
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.
 

@@ -36,8 +36,8 @@ def warn(text: str) -> None:
 def write_out(out: Path | None, contents: Contents) -> None:
     """Write the file that was asked for, if any, in the format of its ending, and say so."""
     if out is not None:
-        from ..report.write import write_atomically
+        from ..core.files import write_bytes
 
         content = contents[out.suffix.lower()]()
-        write_atomically(out, content if isinstance(content, bytes) else content.encode())
+        write_bytes(out, content if isinstance(content, bytes) else content.encode())
         typer.echo(f"Written to {out}")

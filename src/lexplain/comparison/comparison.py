@@ -16,9 +16,9 @@ import torch
 
 from .. import check
 from ..auditing import Measure
+from ..core.files import write_bytes
 from ..metrics import holm, paired_difference, paired_test
 from .cell import Finished
-from .running import write_whole
 
 COLUMNS = ["explainer", "data", "seed", "metric", "value", "low", "high", "higher_is_better", "explains", "rows", "error"]
 COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings", "fresh"]
@@ -123,7 +123,7 @@ class Comparison:
         content = io.BytesIO()
         self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
         if path is not None:
-            write_whole(Path(path), content.getvalue())
+            write_bytes(Path(path), content.getvalue())
         return content.getvalue()
 
     def _repr_html_(self) -> str:
@@ -163,5 +163,5 @@ def _in_order(names: Iterable[str]) -> list[str]:
 
 def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
-        write_whole(Path(path), text.encode())
+        write_bytes(Path(path), text.encode())
     return text

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -17,6 +15,7 @@ import torch
 from rich.progress import TimeElapsedColumn
 
 from ..bars import bars
+from ..core.files import write_bytes
 
 log = logging.getLogger("lexplain")
 Given = TypeVar("Given")
@@ -69,14 +68,6 @@ def processes(workers: int) -> Iterator[Executor | None]:
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)
-
-
 def write_json(path: Path, record: Mapping[str, Any]) -> None:
     """Write a record so that it is there whole or not at all."""
-    write_whole(path, json.dumps(record, indent=1).encode())
+    write_bytes(path, json.dumps(record, indent=1).encode())

@@ -17,7 +17,8 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import torch
 
-from .running import finished, processes, write_json, write_whole
+from ..core.files import write_bytes
+from .running import finished, processes, write_json
 
 Record = dict[str, Any]  # what a cell is, what came out of it, and where that comes from: plain values, and arrays
 
@@ -102,7 +103,7 @@ def _write(folder: Path, record: Record) -> None:
     if arrays:
         content = io.BytesIO()
         np.savez_compressed(content, **arrays)  # type: ignore[arg-type]  # numpy's stubs take the names for options
-        write_whole(path.with_suffix(".npz"), content.getvalue())
+        write_bytes(path.with_suffix(".npz"), content.getvalue())
         record = {**{name: value for name, value in record.items() if name not in arrays}, "arrays": sorted(arrays)}
     write_json(path, record)
 

@@ -20,7 +20,7 @@ from .contracts import Features, Json, Labels, Names, RawRows
 FORMAT = "lexplain.explanation/2"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Explanation:
     """Which features made each prediction: plain data, one class (or output) at a time."""
 
@@ -36,6 +36,7 @@ class Explanation:
     additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
     base: Tensor | None = None  # (b,) what the scores of an additive method add up from
     valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
+    asks_off_data: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
 
     def __post_init__(self) -> None:
         _check.explanation_fits(self.scores, self.mask, self.names, self.valid)
@@ -43,6 +44,18 @@ class Explanation:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both say the same of the same features; the rows and the predictor do not count."""
+        if not isinstance(other, Explanation):
+            return NotImplemented
+        tensors = ("scores", "mask", "target_index", "base", "valid")
+        plain = ("names", "method", "classes", "additive")
+        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
+            _same(getattr(self, name), getattr(other, name)) for name in tensors
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # what is equal by its numbers has no cheap hash
 
     def __getitem__(self, rows: int | slice | Sequence[int] | Tensor) -> Explanation:
         """The explanation of some rows only."""
@@ -123,19 +136,23 @@ class Explanation:
         return [(names[j], float(scores[j])) for j in order if bool(there[j])]
 
     def to_json(self) -> str:
-        """The explanation as JSON text; `Explanation.from_json` reads it back (without the rows and the predictor)."""
+        """The explanation as JSON text; `Explanation.from_json` reads it back (without the rows and the predictor).
+
+        The predictor is not run for it: the explained class is in the text where it was asked for, or where `prediction` was read before.
+        """
         return json.dumps(
             {
                 "format": FORMAT,
                 "method": self.method,
                 "names": list(self.names),
                 "classes": None if self.classes is None else [getattr(c, "item", lambda c=c: c)() for c in self.classes],
-                "target": None if self.target_index is None and self.predict is None else self.target.tolist(),
+                "target": self.target.tolist() if self.target_index is not None or "prediction" in vars(self) else None,
                 "scores": self.scores.tolist(),
                 "mask": self.mask.int().tolist(),
                 "valid": None if self.valid is None else self.valid.int().tolist(),
                 "additive": self.additive,
                 "base": None if self.base is None else self.base.tolist(),
+                "asks_off_data": self.asks_off_data,
             }
         )
 
@@ -154,6 +171,7 @@ class Explanation:
             classes=None if record["classes"] is None else tuple(record["classes"]),
             additive=record.get("additive", False),
             base=None if record.get("base") is None else torch.tensor(record["base"]),
+            asks_off_data=record.get("asks_off_data"),
             valid=None if record.get("valid") is None else torch.tensor(record["valid"]).bool().reshape(-1, width),
         )
 
@@ -203,6 +221,11 @@ class Explanation:
         from ..report import explanation_table
 
         return explanation_table(self)
+
+
+def _same(one: Tensor | None, other: Tensor | None) -> bool:
+    """Whether two tensors, wherever they lie, hold the same numbers; or neither is there."""
+    return one is other or (one is not None and other is not None and torch.equal(one.cpu(), other.cpu()))
 
 
 def take_rows(data: RawRows, index: np.ndarray) -> RawRows:

@@ -12,7 +12,9 @@ from ..core.contracts import Cost, Couples
 
 @dataclass(frozen=True)
 class Rebar:
-    """Subtract the cost of a relaxed mask, drawn given the hard one, from the score function, and add its gradient back. Unbiased.
+    """Subtract the cost of a relaxed mask, drawn given the hard one, from the score function, and add its gradient back.
+
+    Unbiased where the cost is a smooth function of the soft mask; an imputer that chooses a component by it is not, and is refused.
 
     Args:
         samples: draws a row.
@@ -27,6 +29,7 @@ class Rebar:
     strength: float = 1.0
     needs = "coupled"
     needs_gradient = True
+    needs_smooth = True
 
     def __call__(self, p: Couples, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; the relaxed masks are the baseline."""

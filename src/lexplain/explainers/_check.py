@@ -89,6 +89,16 @@ def background_fits(asked: int, rows: Tensor | None, imputer: type) -> None:
         )
 
 
+def no_target(target: Any, method: str) -> None:
+    """Refuse a class to explain: a selection is one of the prediction as a whole."""
+    if target is not None:
+        given = repr(target) if np.ndim(target) == 0 else "(one class a row)"
+        raise ValueError(
+            f"target={given}, but {method} explains the prediction as a whole, whichever class that is: the same features would be kept "
+            "for every target; leave target out, or take a baseline that scores one class, such as lexplain.baselines.KernelSHAP"
+        )
+
+
 def points_fit(points: float | None, real: bool) -> None:
     """Refuse a tolerance of accuracy where there is none."""
     if points is not None and real:

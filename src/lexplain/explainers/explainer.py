@@ -21,7 +21,7 @@ from ..auditing import Card
 from ..core import Explanation
 from ..core.contracts import Features, RawRows
 from ..methods import Method, Recipe
-from ..predictors import CachedModel, Target
+from ..predictors import CachedModel, Target, Trained
 from ..training import default_max_rows, fabric_of
 from . import _check
 from .card import own_card
@@ -160,9 +160,10 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
         Args:
             X: rows with the columns of the fit.
-            target: (rows,) or one label: the class to record as explained; None: the predicted one.
+            target: refused: a selection explains the prediction as a whole, not the score of one class; baselines such as SHAP take one.
         """
         check.fitted(self)
+        _check.no_target(target, self.method_.name)
         encoded, scores, mask = OnePass(self.method_, self._max_rows(), self._context if self.method_.reads_output else None)(X)
         classes = getattr(self, "classes_", None)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
@@ -173,10 +174,10 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             data=self.features_.check(X),
             method=self.method_.name,
             features=self.features_,
-            target_index=None if target is None else torch.as_tensor(check.known_classes(target, classes, len(scores))),
             predict=partial(prediction_of, self.method_, encoded, mask, units=units, max_rows=self._max_rows()),
             classes=None if classes is None else tuple(classes),
             valid=None if encoded.valid is None else encoded.valid.cpu(),
+            asks_off_data=not isinstance(self.method_.predictor, Trained),  # who trains a predictor asks the model about real rows alone
         )
 
     __call__ = explain

@@ -24,7 +24,7 @@ from . import _check
 from .explainer import Explainer
 from .fitting import chosen_recipe, plain, recipe_arguments
 
-KIND = "lexplain.explainer/3"
+KIND = "lexplain.explainer/2"
 PLAIN = (
     "keep",
     "penalty",

@@ -26,6 +26,7 @@ class KMeansRows(nn.Module):
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.5 ("KMeans dataset").
     """
 
+    smooth = False  # the nearest centre changes at once as a soft mask moves
     centres: Tensor
     background: Tensor
     counts: Tensor

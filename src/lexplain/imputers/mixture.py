@@ -21,6 +21,8 @@ class Mixture(nn.Module):
     filled row, then jumps where another one overtakes it.
     """
 
+    smooth = False  # the component is drawn, and changes at once as a soft mask moves
+
     weights: Tensor  # (K,)
 
     def log_likelihoods(self, x: Tensor, on: Tensor) -> Tensor:

@@ -25,8 +25,8 @@ def kind_explained(name: str, kind: str, kinds: Sequence[str] | None) -> None:
         raise ValueError(f"method {name!r} explains features of kind {', '.join(kinds)}, not {kind}; choose another method")
 
 
-def estimator_fits(estimator: Any, p: Any, predictor: Any) -> None:
-    """Refuse an estimator that asks more of the masks or of the predictor than they can do."""
+def estimator_fits(estimator: Any, p: Any, predictor: Any, imputer: Any) -> None:
+    """Refuse an estimator that asks more of the masks, the predictor or the imputer than they can do."""
     name, kind = type(estimator).__name__, type(p).__name__
     if not hasattr(estimator, "needs"):
         raise TypeError(f"estimator={estimator!r}, but an object of `lexplain.estimators` is needed, such as Reinforce()")
@@ -37,6 +37,11 @@ def estimator_fits(estimator: Any, p: Any, predictor: Any) -> None:
         )
     if estimator.needs_gradient and not getattr(predictor, "differentiable", True):
         raise TypeError(f"{name} needs gradients through the predictor, which a black box has not; choose Reinforce, or regime='surrogate'")
+    if getattr(estimator, "needs_smooth", False) and not getattr(imputer, "smooth", True):
+        raise TypeError(
+            f"{name} is unbiased only where filled values move smoothly with a soft mask, but {type(imputer).__name__} chooses by it "
+            "what to fill in; choose Reinforce or StraightThrough, or an imputer such as Constant, Marginal or IndependentGaussian"
+        )
 
 
 def logits_fit(logits: Tensor, shape: tuple[int, int]) -> None:

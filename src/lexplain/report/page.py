@@ -15,9 +15,10 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lexplain.core.files import write_bytes
+
 from .figures.svg import figure_of, to_svg
 from .wording import number
-from .write import write_atomically
 
 TEMPLATES = Environment(
     loader=PackageLoader("lexplain.report", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -63,7 +64,7 @@ def page(title: str, lead: str, sections: Sequence[Section], *, top: str = "", v
 
 def write_page(path: str | Path, html: str) -> Path:
     """Write a page into a file; a failure leaves the old file whole."""
-    return write_atomically(path, html.encode())
+    return write_bytes(path, html.encode())
 
 
 def _inline(drawn: Figure | Axes, nth: int) -> Markup:

@@ -107,7 +107,7 @@ def test_what_is_surely_worth_something_stays(monkeypatch):
 
 @pytest.mark.parametrize("rate", [0.3, 0.6])
 def test_a_rate_is_met_however_wide_the_table(rate):
-    x, y = X[:600].numpy(), (X[:600, 7] > 0).numpy().astype(int)
+    x, y = X[:300].numpy(), (X[:300, 7] > 0).numpy().astype(int)
     mask = Explainer(keep=rate, epochs=5, batch_size=100).fit(x, y).explain(x).mask
     assert mask.double().mean().item() == pytest.approx(rate, abs=0.01)
 

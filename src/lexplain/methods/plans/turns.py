@@ -81,7 +81,7 @@ class Turns(nn.Module):
 
     def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
         """Refuse an estimator that asks more of the masks, or of the predictor, than they can do."""
-        _check.estimator_fits(self.estimator, p, method.predictor)
+        _check.estimator_fits(self.estimator, p, method.predictor, method.imputer)
 
     # ---- what the loop does ----
 

@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 
 from lexplain.core.contracts import Json
-from lexplain.report.write import write_atomically
+from lexplain.core.files import write_bytes
 
 SETTINGS: Json = {
     "svg.hashsalt": "lexplain",
@@ -39,7 +39,7 @@ def save(drawn: Figure | Axes, path: str | Path) -> Path:
     if kind not in NO_METADATA:
         raise ValueError(f"{path} does not end in .svg, .png or .pdf, which are what a figure can be saved as; choose one of them")
     content = to_svg(drawn).encode() if kind == "svg" else _render(drawn, kind)
-    return write_atomically(path, content)
+    return write_bytes(path, content)
 
 
 def figure_of(drawn: Figure | Axes) -> Figure:

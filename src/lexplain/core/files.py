@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 
-def write_atomically(path: str | Path, content: bytes) -> Path:
+def write_bytes(path: str | Path, content: bytes) -> Path:
     """Write a file beside its place and rename it there; folders are made."""
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
