@@ -114,7 +114,8 @@ def test_randomised_models_are_followed_by_a_refit_alone(explainer):
         assert np.array_equal(follows(copy.deepcopy(other), ROWS, LABELS), second)
 
 
-def test_model_parameter_randomisation(explainer):
+def test_model_parameter_randomisation():
+    explainer = lx.Explainer("realx", keep=2, epochs=20, learning_rate=1e-2).fit(X, model=network())  # long enough to learn of the model
     shared = {"model": network(), "x_batch": ROWS, "y_batch": LABELS, "softmax": True, "device": "cpu", "channel_first": True}
     found = {}
     for name, explain in {"still": to_quantus(explainer), "follows": to_quantus(explainer, refit=X)}.items():

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from torch import Tensor
 
 from .. import check
+from ..auditing import MEASURES, Evidence
 from ..comparison.code_digest import code_digest
 from ..comparison.store import Prepare, run_cells
 from ..core import Part, Trial
@@ -104,3 +106,27 @@ def split(rows: Trial) -> tuple[Trial, Trial]:
     """Rows to learn from, and the first tenth, which chooses the best epoch."""
     held = len(rows) // HELD
     return rows.take(slice(held, None)), rows.take(slice(0, held))
+
+
+# What the columns of a cell are called, by the key of the measure that they hold.
+COLUMNS = {
+    "acc": "ACC",
+    "auroc": "AUROC",
+    "eacc": "eACC",
+    "eauroc": "eAUROC",
+    "encoding": "encoding",
+    "mask_only_acc": "mask-only ACC",
+    "kept": "kept",
+    "empty": "empty",
+    "tpr": "TPR",
+    "fdr": "FDR",
+    "truth_auroc": "truth AUROC",
+    "median_rank": "median rank",
+    "cfsr": "CFSR",
+}
+
+
+def measured(evidence: Evidence, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
+    """The means of some measures of `auditing.MEASURES`, by column; those that lack what they need, such as the truth, are left out."""
+    found = {COLUMNS[key]: MEASURES[key].values(evidence) for key in keys}
+    return {name: float(values.mean()) for name, values in found.items() if isinstance(values, Tensor)}

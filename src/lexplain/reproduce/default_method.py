@@ -9,10 +9,12 @@ from typing import Any
 import pandas as pd
 import torch
 
+from ..auditing import Evidence, Judges, Resources
 from ..data import load_data
 from ..explainers import Explainer
-from ..metrics import cfsr, fdr, kept, median_rank, tpr
-from .cells import Cell, Run
+from ..predictors import Problem
+from ..training import MAX_ROWS, fabric_of
+from .cells import Cell, Run, measured
 from .tables import MARK, mean_and_spread, write_result
 
 NAME = "default"
@@ -57,16 +59,11 @@ def compute(cell: Cell) -> dict[str, float]:
     explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(data.train.x, data.train.y)
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
+    problem, run = Problem.of(data.test.x, data.test.y, features=explainer.features_), Resources(fabric_of("cpu"), cell.seed, MAX_ROWS)
+    judges = Judges(problem.features, problem.target.outputs, problem.trial(), explanation, None, run)  # none of which is asked
     truth = torch.as_tensor(data.test.truth)
-    numbers = {
-        "TPR": tpr(explanation.mask, truth),
-        "FDR": fdr(explanation.mask, truth),
-        "kept": kept(explanation.mask),
-        "median rank": median_rank(explanation.scores, truth, torch.Generator().manual_seed(cell.seed)),
-    }
-    if data.control_flow is not None:
-        numbers["CFSR"] = cfsr(explanation.mask, data.control_flow)
-    means = {name: float(values.double().mean()) for name, values in numbers.items()}
+    evidence = Evidence(explanation, problem.features, problem.target, judges, truth=truth, control_flow=data.control_flow)
+    means = measured(evidence, ("tpr", "fdr", "kept", "median_rank", "cfsr"))
     if explainer.path_ is not None:
         point = explainer.path_[explainer.path_["chosen"]].iloc[0]
         means |= {"price": float(point["price"]), "cost": float(point["cost"])}

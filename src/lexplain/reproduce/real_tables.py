@@ -13,15 +13,15 @@ from lightning_fabric import Fabric
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor
 
-from ..auditing import encoding_values
+from ..auditing import Evidence, Judges, OtherRows, Resources
 from ..core.contracts import Model
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
-from ..metrics import accuracy, kept
+from ..metrics import accuracy
 from ..predictors import Problem
-from ..training import Evaluator, train_evaluator
-from .cells import Cell, Run, split
+from ..training import MAX_ROWS, Evaluator, fabric_of, train_evaluator
+from .cells import Cell, Run, measured, split
 from .tables import mark_of, mean_and_spread, write_result
 
 NAME = "real-tables"
@@ -76,6 +76,7 @@ class _Judges:
         self.raw = {"train": data.train.x, "validation": data.validation.x, "test": data.test.x}
         problems = {part: Problem.of(x, model=model, features=self.features) for part, x in self.raw.items()}
         self.rows = {part: problem.trial() for part, problem in problems.items()}
+        self.targets = {part: problem.target for part, problem in problems.items()}
         self.labels = {part: problem.target.values.argmax(1) for part, problem in problems.items()}
         self.outputs = problems["train"].target.outputs
 
@@ -102,13 +103,14 @@ class _Judges:
         """What a reader of the table needs, on the test rows."""
         judge = self._judge(self.seed + 2000)
         explanation = explainer.explain(self.raw["test"])
-        train_mask = explainer.explain(self.raw["train"]).mask
-        told = encoding_values(judge, self.rows["train"], train_mask, self.rows["test"], explanation.mask, seed=self.seed)
-        eacc = self.accuracy(judge, "test", explanation.mask)
+        theirs = explainer.explain(self.raw["train"])
+        run = Resources(fabric_of("cpu"), self.seed, MAX_ROWS)
+        other, rows = OtherRows(self.rows["train"], lambda: (theirs.scores, theirs.mask)), self.rows["test"]
+        judges = Judges(self.features, self.outputs, rows, explanation, other, run, make=lambda _, __: judge)
+        evidence = Evidence(explanation, self.features, self.targets["test"], judges)
+        numbers = measured(evidence, ("kept", "eacc", "acc", "encoding"))
         full = self.accuracy(judge, "test", torch.ones_like(explanation.mask))
-        own = float(accuracy(explanation.prediction, self.labels["test"]).double().mean())
-        numbers = {"kept": float(kept(explanation.mask).double().mean()), "eACC": eacc, "FULL": full, "lost": full - eacc, "ACC": own}
-        return {**numbers, "encoding": float(told.double().mean())}
+        return {**numbers, "FULL": full, "lost": full - numbers["eACC"]}
 
 
 def reproduce(run: Run) -> Path:

@@ -10,16 +10,16 @@ import torch
 from torch import Tensor
 
 from .. import estimators, imputers, objectives
-from ..auditing import encoding_values
-from ..core import Dataset, Trial, seeded
+from ..auditing import Evidence, Judges, OtherRows, Resources
+from ..core import Dataset, Explanation, Trial, seeded
 from ..data import load_data
 from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule
-from ..metrics import accuracy, auroc, auroc_against_truth, cfsr, empty, fdr, kept, mask_only_accuracy, median_rank, tpr
-from ..predictors import Classes
-from ..training import Evaluator, Settings, fit, train_evaluator
-from .cells import Cell, split, trial_of
+from ..metrics import auroc
+from ..predictors import Classes, from_labels
+from ..training import MAX_ROWS, Evaluator, Settings, fabric_of, fit, train_evaluator
+from .cells import Cell, measured, split, trial_of
 
 
 def build(cell: Cell, features: Columns) -> Method:
@@ -59,30 +59,17 @@ def _evaluator(name: str, rows: int, seed: int) -> Evaluator:
 
 def judge(method: Method, features: Columns, data: Dataset, train: Trial, seed: int) -> dict[str, float]:
     """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
-    test, labels = trial_of(features, data.test), torch.as_tensor(data.test.y)
-    x = test.x
-    scores, mask = method.explain(x)
-    with seeded(seed):
-        own = method.probabilities(x, mask)
-    evaluator = _evaluator(data.name, len(data.train), seed)
-    by_evaluator, full = evaluator.probabilities(x, mask), evaluator.probabilities(x, torch.ones_like(mask))
-    _, train_mask = method.explain(train.x)
-    told = encoding_values(evaluator, train, train_mask, test, mask, seed=seed)
-    numbers: dict[str, Tensor] = {
-        "ACC": accuracy(own, labels),
-        "AUROC": auroc(own, labels),
-        "eACC": accuracy(by_evaluator, labels),
-        "eAUROC": auroc(by_evaluator, labels),
-        "FULL eAUROC": auroc(full, labels),
-        "encoding": told,
-        "mask-only ACC": mask_only_accuracy(train_mask, train.target.probs.argmax(1), mask, labels),  # type: ignore[attr-defined]
-        "kept": kept(mask),
-        "empty": empty(mask),
-    }
-    if data.test.truth is not None:
-        truth = torch.as_tensor(data.test.truth)
-        numbers |= {"TPR": tpr(mask, truth), "FDR": fdr(mask, truth), "truth AUROC": auroc_against_truth(scores, truth)}
-        numbers["median rank"] = median_rank(scores, truth, torch.Generator().manual_seed(seed))
-    if data.control_flow is not None:
-        numbers["CFSR"] = cfsr(mask, data.control_flow)
-    return {name: float(values.double().mean()) for name, values in numbers.items()}
+    test, target = trial_of(features, data.test), from_labels(data.test.y)
+    scores, mask = method.explain(test.x)
+
+    def own() -> Tensor:
+        with seeded(seed):
+            return method.probabilities(test.x, mask)
+
+    explanation, evaluator = Explanation(scores, mask, features.names, predict=own), _evaluator(data.name, len(data.train), seed)
+    other, run = OtherRows(train, lambda: method.explain(train.x)), Resources(fabric_of("cpu"), seed, MAX_ROWS)
+    judges = Judges(features, target.outputs, test, explanation, other, run, make=lambda _, __: evaluator)
+    truth = None if data.test.truth is None else torch.as_tensor(data.test.truth)
+    evidence = Evidence(explanation, features, target, judges, truth=truth, control_flow=data.control_flow)
+    full = auroc(judges.everything(Coins), evidence.labels)
+    return {**measured(evidence), "FULL eAUROC": float(full.double().mean())}
