@@ -164,7 +164,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         check.fitted(self)
         _check.no_target(target, self.method_.name)
-        encoded, scores, mask = OnePass(self.method_, self._max_rows(), self._context if self.method_.reads_output else None)(X)
+        method, most = self.method_, self._max_rows()
+        encoded, scores, mask = OnePass(method, most, self._context if method.reads_output else None)(X)
         classes = getattr(self, "classes_", None)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
@@ -172,12 +173,12 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             mask=mask,
             names=self.features_.row_names(X),
             data=self.features_.check(X),
-            method=self.method_.name,
+            method=method.name,
             features=self.features_,
-            predict=partial(prediction_of, self.method_, encoded, mask, units=units, max_rows=self._max_rows()),
+            predict=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
             classes=None if classes is None else tuple(classes),
             valid=None if encoded.valid is None else encoded.valid.cpu(),
-            asks_off_data=not isinstance(self.method_.predictor, Trained),  # who trains a predictor asks the model about real rows alone
+            asks_off_data=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
         )
 
     __call__ = explain
