@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from lexplain import METHODS, Explainer, __version__, as_explanation, audit, cli, load_data
 from lexplain.auditing.encoding_test import MARGIN
 from lexplain.explainers import FitWarning
+from lexplain.imputers import NoBackground
 
 
 def lexplain(*words):
@@ -120,6 +121,13 @@ def test_fit_says_what_it_did_and_is_the_library_s_fit(place, tmp_path):
     own = Explainer(keep=5, epochs=1, device="cpu").fit(rows.drop(columns="y"), rows["y"])
     test = data.frame(data.test)
     assert np.allclose(Explainer.load(tmp_path / "again.lex").explain(test).scores, own.explain(test).scores)
+
+
+def test_a_file_without_background_rows_is_written_if_asked(place, tmp_path):
+    words = ["--method", "lex", "--imputer", "Marginal", "--keep", 2, "--epochs", 1, "--device", "cpu"]
+    done = lexplain("fit", place / "train.csv", *words, "--background", 0, "--out", tmp_path / "m.lex")
+    assert done.exit_code == 0, done.output
+    assert isinstance(Explainer.load(tmp_path / "m.lex", device="cpu").method_.imputer, NoBackground)
 
 
 def test_options_of_fit_reach_the_explainer(place, tmp_path, monkeypatch):

@@ -17,6 +17,7 @@ SO_FAR = {  # of design.md, section 2
     "Explanation",
     "Groups",
     "Method",
+    "Patches",
     "RightReasons",
     "as_explanation",
     "audit",

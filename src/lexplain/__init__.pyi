@@ -6,7 +6,7 @@ from .comparison.comparison import Comparison as Comparison
 from .core import Dataset as Dataset, Explanation as Explanation
 from .data.load import load_data as load_data
 from .explainers.explainer import Explainer as Explainer
-from .features import Columns as Columns, Groups as Groups
+from .features import Columns as Columns, Groups as Groups, Patches as Patches
 from .methods import METHODS as METHODS, Method as Method
 from .right_reasons.another_explanation import find_another_explanation as find_another_explanation
 from .right_reasons.penalty import right_reasons_loss as right_reasons_loss

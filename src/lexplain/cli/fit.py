@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .options import (
+    Background,
     BatchSize,
     Budget,
     Checkpoint,
@@ -61,6 +62,7 @@ def fit(
     seed: Seed = 0,
     device: Device = "auto",
     checkpoint: Checkpoint = None,
+    background: Background = None,
     report: FitReport = None,
 ) -> None:
     """Learn which features make a prediction, from labels or from what a model said.
@@ -81,7 +83,7 @@ def fit(
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
     explainer.set_params(features=rows.features if patch is None else Patches(patch_of(patch, rows.x)))
     seconds = _timed_fit(explainer, rows, checkpoint)
-    explainer.save(out)
+    explainer.save(out, background=background)
     _summarise(explainer, rows, seconds, out)
     _write_report(explainer, report)
     typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))

@@ -62,6 +62,10 @@ Epochs = Annotated[int | None, Option(help="Passes over the rows.")]
 BatchSize = Annotated[int | None, Option(help="Rows of a training step.")]
 LearningRate = Annotated[float | None, Option(help="Size of a training step.")]
 Checkpoint = Annotated[Path | None, Option(help="Keep the training state here, and resume from it when run again.")]
+Background = Annotated[
+    int | None,
+    Option(min=0, help="Training rows that the file may hold, to draw hidden values from; 0: none. Default: at most 2,000."),
+]
 FitReport = Annotated[Path | None, Option(help="Write a page about the fit: .html.")]
 
 # ---- explain ----
