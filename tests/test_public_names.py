@@ -3,6 +3,7 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import lexplain
@@ -72,5 +73,20 @@ import torch
 assert torch.get_default_dtype() == torch.float32
 assert torch.distributions.Distribution._validate_args
 assert not {"captum", "shap", "lime", "quantus", "fastapi", "ray", "matplotlib"} & set(sys.modules)
+"""
+    assert run(code) == []
+
+
+def test_loading_and_explaining_import_no_heavy_tool(tmp_path):
+    rows = np.random.default_rng(0).normal(size=(60, 3))
+    lexplain.Explainer(keep=1, epochs=1, random_state=0).fit(rows, rows[:, 0] > 0).save(tmp_path / "a.lex")
+    code = f"""
+import sys, lexplain
+lexplain.Explainer
+heavy = ["lightning_fabric", "torch._dynamo", "rich", "matplotlib", "jinja2"]
+heavy += ["sklearn." + name for name in ("metrics", "cluster", "mixture", "ensemble", "isotonic")]
+print(*[name for name in heavy if name in sys.modules])
+lexplain.Explainer.load({str(tmp_path / "a.lex")!r}).explain([[0.0, 1.0, 2.0]])
+print(*[name for name in heavy if name in sys.modules])
 """
     assert run(code) == []

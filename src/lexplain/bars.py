@@ -3,34 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich import progress
 
-Said = Callable[[float, Task], str]  # a speed, and what it is the speed of, in words
-
-
-class Rate(ProgressColumn):
-    """How fast the work goes."""
-
-    def __init__(self, said: Said) -> None:
-        super().__init__()
-        self.said = said
-
-    def render(self, task: Task) -> Text:
-        """The speed so far, or dots before there is one."""
-        return Text(self.said(task.speed, task) if task.speed else "…")
+    Said = Callable[[float, progress.Task], str]  # a speed, and what it is the speed of, in words
 
 
-def bars(said: Said, *more: ProgressColumn, transient: bool = False, auto_refresh: bool = True) -> Progress:
-    """Bars with a name, a count, a rate, more columns, and the time that is left."""
+def bars(said: Said, *formats: str, elapsed: bool = False, transient: bool = False, auto_refresh: bool = True) -> progress.Progress:
+    """Bars with a name, a count, a rate, columns of such formats, the time it took if asked for, and the time that is left."""
+    from rich import progress
+    from rich.console import Console
+
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(said), *more, TimeRemainingColumn())
-    return Progress(*columns, console=console, transient=transient, disable=not console.is_terminal, auto_refresh=auto_refresh)
+    more: list[progress.ProgressColumn] = [progress.TextColumn(text) for text in formats]
+    more += [progress.TimeElapsedColumn()] if elapsed else []
+    columns = (progress.TextColumn("{task.description}"), progress.BarColumn(), progress.MofNCompleteColumn(), _rate(said), *more)
+    hidden = not console.is_terminal
+    return progress.Progress(
+        *columns, progress.TimeRemainingColumn(), console=console, transient=transient, disable=hidden, auto_refresh=auto_refresh
+    )
+
+
+def _rate(said: Said) -> progress.ProgressColumn:
+    """The column that tells how fast the work goes."""
+    from rich import progress
+    from rich.text import Text
+
+    class Rate(progress.ProgressColumn):
+        def render(self, task: progress.Task) -> Text:
+            """The speed so far, or dots before there is one."""
+            return Text(said(task.speed, task) if task.speed else "…")
+
+    return Rate()
 
 
 def counted(label: str, steps: int) -> Iterator[int]:
     """Count steps, and show how far they are."""
     with bars(lambda speed, _: f"{speed:.1f} steps/s", transient=True) as shown:
         yield from shown.track(range(steps), description=label)
+
+
+class Progress:
+    """The bar of a training. It says nothing where standard error is no terminal."""
+
+    def __init__(self, label: str, total: int, rows: int) -> None:
+        self._bars = bars(
+            lambda speed, task: f"{speed:.1f} epochs/s, {speed * task.fields['rows']:,.0f} rows/s",
+            "check {task.fields[check]}",
+            transient=True,
+        )
+        self._task = self._bars.add_task(label, total=total, rows=rows, check="…")
+
+    def __enter__(self) -> Progress:
+        self._bars.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._bars.stop()
+
+    def advance(self, epochs: int, check: float) -> None:
+        """Say that so many more epochs are done, and how well the last one did."""
+        self._bars.update(self._task, advance=epochs, check=f"{check:.4f}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from lightning_fabric import Fabric
 
 from .. import check
 from ..core import Explanation, seeded
@@ -25,6 +24,9 @@ from .inputs import ClassSelection, every_class, every_row
 from .judges import Judges, OtherRows, Resources
 from .measure import Measure, estimate_of, find_measures
 from .measures import MEASURES
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 TOLD_APART = 0.75  # a classifier that does better than this tells filled rows from real ones
 CONTRADICTED = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell

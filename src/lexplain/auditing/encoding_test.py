@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import erf, sqrt
+from typing import TYPE_CHECKING
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from ..core import Trial
@@ -15,6 +15,9 @@ from ..metrics.model_calls import MAX_ROWS
 from ..metrics.statistics import Estimate, bootstrap
 from ..objectives import cross_entropy
 from ..training import Evaluator, MaskAwareReader, MaskDensityRatio, hold_out_tenth
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
 LEVEL = 0.95

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from ..core import Explanation, Trial, target_values
@@ -21,6 +20,9 @@ from ..metrics.selection import mask_only_accuracy
 from ..metrics.statistics import bootstrap
 from ..training import Evaluator, split_tenth, train_evaluator
 from .encoding_test import encoding_values
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 FOLDS = 2
 SIZES = 30  # points of a trade-off at the most

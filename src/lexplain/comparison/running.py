@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from rich.progress import TimeElapsedColumn
 
 from ..bars import bars
 from ..core.files import write_bytes
@@ -35,7 +34,7 @@ def finished(
         label: what the bar calls them.
     """
     # Trainings draw bars of their own in this process: ours is drawn anew when a cell is done, not in between.
-    with bars(lambda speed, _: f"{60 * speed:.1f} cells/min", TimeElapsedColumn(), auto_refresh=pool is not None) as progress:
+    with bars(lambda speed, _: f"{60 * speed:.1f} cells/min", elapsed=True, auto_refresh=pool is not None) as progress:
         bar = progress.add_task(label, total=before + len(tasks), completed=before)
         try:
             for task, result in _computed(tasks, compute, pool):

@@ -6,14 +6,12 @@ import time
 import warnings
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.metrics import accuracy_score, r2_score
 from torch import Tensor, nn
 
 from .. import check
@@ -22,13 +20,16 @@ from ..core import Explanation
 from ..core.contracts import Features, RawRows
 from ..methods import Method, Recipe
 from ..predictors import CachedModel, Target, Trained
-from ..training import default_max_rows, fabric_of
+from ..training import default_max_rows, device_of
 from . import _check
 from .card import own_card
 from .findings import FitWarning, findings
 from .fitting import Fitting
 from .one_pass import OnePass
 from .prediction import prediction_of
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 
 class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -130,7 +131,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.history_, self.path_, self.splits_ = fitted.history, fitted.path, fitted.splits
         self._card: Card | None = None
         self.fit_seconds_ = time.perf_counter() - began
-        rows = fitted.splits.validation.to(fabric_of(self.device).device)
+        rows = fitted.splits.validation.to(device_of(self.device))
         self.findings_ = findings(fitted.method, rows, fitted.regime, max_rows=self._max_rows())
         for finding in self.findings_:
             warnings.warn(finding, FitWarning, stacklevel=2)
@@ -254,6 +255,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy, or R2, of the prediction from the kept features alone."""
+        from sklearn.metrics import accuracy_score, r2_score
+
         check.fitted(self)
         return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), self.predict(X)))
 

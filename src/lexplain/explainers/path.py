@@ -5,13 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
-from sklearn.isotonic import IsotonicRegression
 from torch import Tensor
 
 from ..core import Trial, joined, target_values
@@ -19,6 +17,9 @@ from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
 from ..metrics import Estimate, accuracy, bootstrap
 from ..training import Evaluator, Settings, fit, train_evaluator
 from .findings import Splits
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 POINTS = 81  # prices on the path
 DRAWS = 8  # imputations that a cost is averaged over
@@ -107,6 +108,8 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
 
 def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | None = None, points: float | None = None) -> pd.DataFrame:
     """Mark the sparsest point of a path within a tolerance: of cost in nats, or of accuracy in points below that of all features."""
+    from sklearn.isotonic import IsotonicRegression
+
     if points is not None:
         # Hiding more cannot help in truth, so that a rise is luck of the few rows judged.
         falling = IsotonicRegression(increasing=False).fit_transform(np.arange(len(table)), table["eacc"])

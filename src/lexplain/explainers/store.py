@@ -5,12 +5,11 @@ from __future__ import annotations
 import copy
 import inspect
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import check
@@ -19,10 +18,13 @@ from ..features import restore
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
 from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
-from ..training import fabric_of, read_file, write_atomically
+from ..training import device_of, read_file, write_atomically
 from . import _check
 from .explainer import Explainer
 from .fitting import chosen_recipe, plain, recipe_arguments
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 KIND = "lexplain.explainer/2"
 PLAIN = (
@@ -133,7 +135,7 @@ def _read(
     rows = pd.DataFrame(columns=list(features.inputs)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
     explainer.findings_ = list(record["findings"])
-    explainer._remember(rows, method.to(fabric_of(device).device), target, record["regime"], model)
+    explainer._remember(rows, method.to(device_of(device)), target, record["regime"], model)
     return explainer
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from sklearn.cluster import KMeans
 from torch import Tensor, nn
 
 from .. import check
@@ -52,6 +51,8 @@ class KMeansRows(nn.Module):
             components: at most so many clusters; fewer where fewer rows differ.
             rows: learn from at most so many, drawn at random.
         """
+        from sklearn.cluster import KMeans
+
         check.counts(components=components, rows=rows)
         flat = some_rows(x, rows)
         found = KMeans(affordable(flat, components), n_init=1, random_state=seed()).fit(flat)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import torch
-from sklearn.cluster import KMeans
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
@@ -85,6 +84,8 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
 
 def _start(x: Tensor, components: int, rows: int) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means and scales (K, D) of the clusters that k-means finds."""
+    from sklearn.cluster import KMeans
+
     flat = 2 * some_rows(x, rows) - 1
     found = KMeans(affordable(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
     members = torch.nn.functional.one_hot(torch.as_tensor(found.labels_).long()).double()  # (n, K)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from sklearn import mixture
 from torch import Tensor, nn
 
 from .. import check
@@ -68,6 +67,8 @@ class _Gaussians(Mixture):
 
 def fit_gaussians(x: Tensor, components: int, rows: int, jitter: float, ridge: float) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means and variances (K, ...) by expectation maximisation from k-means, as scikit-learn does it."""
+    from sklearn import mixture
+
     check.counts(components=components, rows=rows)
     flat = some_rows(x, rows)
     count = affordable(flat, components, ROWS_EACH)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
 from . import _check
@@ -34,6 +32,9 @@ def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, 
 
     Reference: Lopez-Paz and Oquab, Revisiting Classifier Two-Sample Tests, 2017, section 3.
     """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.model_selection import StratifiedKFold
+
     _check.rows_to_tell_apart(filled, real, folds)
     rows = torch.cat([filled, real]).flatten(1).detach().cpu().numpy()
     made = np.arange(len(rows)) < len(filled)

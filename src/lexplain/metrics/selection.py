@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from sklearn.ensemble import ExtraTreesClassifier
 from torch import Tensor
 
 from lexplain import check
@@ -54,6 +53,8 @@ def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, l
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 3.1 (encoding).
     """
+    from sklearn.ensemble import ExtraTreesClassifier
+
     train_mask, mask = check.hard_mask(train_mask), check.hard_mask(mask)
     _check.masks_and_labels(train_mask, train_labels, mask, labels)
     forest = ExtraTreesClassifier(n_estimators=50, min_samples_leaf=2, random_state=0)

@@ -6,11 +6,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from torch import nn
 
 from .. import check
@@ -20,6 +19,9 @@ from ..methods import Phase, Step
 from ..predictors import mlp
 from ..training import Checkpoint, Settings, constant, fit
 from .learner import Learner, Variant
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 HIDDEN = (50, 30)  # units of our own network's layers: the paper's
 BATCH_SIZE = 256  # of an optimiser step, unless told

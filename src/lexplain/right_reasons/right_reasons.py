@@ -7,13 +7,11 @@ import logging
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from lightning_fabric import Fabric
 from sklearn.base import BaseEstimator
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
@@ -28,6 +26,9 @@ from .inputs import Inputs, read_training_rows
 from .learner import Variant
 from .penalty import input_gradients
 from .store import load, save
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 log = logging.getLogger("lexplain")
 MAX_STILL_USED = 0.1  # share of answers that may change with marked inputs before a warning
@@ -222,6 +223,8 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def score(self, X: RawRows, y: Labels) -> float:
         """Accuracy, or R² of real values."""
+        from sklearn.metrics import accuracy_score, r2_score
+
         predicted = self.predict(X)
         return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), predicted))
 

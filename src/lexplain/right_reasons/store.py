@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from ..core import seeded
 from ..core.contracts import Json
 from ..predictors import Target, outputs_of
-from ..training import fabric_of, read_file, write_atomically
+from ..training import device_of, read_file, write_atomically
 from . import _check
 from .fitting import Result, default_network
 from .inputs import restored
 
 if TYPE_CHECKING:
+    from lightning_fabric import Fabric
+
     from .right_reasons import RightReasons
 
 KIND = "lexplain.right_reasons/2"
@@ -68,7 +69,7 @@ def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: d
         trained = default_network(inputs.shape, outputs) if model.network is None else copy.deepcopy(model.network)
     _check.weights_fit(trained, tensors, path)
     trained.load_state_dict(tensors)
-    trained.to(fabric_of(model.device).device).eval().requires_grad_(False)
+    trained.to(device_of(model.device)).eval().requires_grad_(False)
     classes = None if record["classes"] is None else np.asarray(record["classes"])
     target = Target(torch.zeros(0), outputs, classes, **record["target"])
     model._remember(inputs, target, Result(trained, pd.DataFrame(record["history"]), record["strength"], record["still_used"]))

@@ -2,7 +2,7 @@
 
 from .by_kind import MAX_ROWS as MAX_ROWS, default_max_rows as default_max_rows, pace_of as pace_of
 from .checkpoint import Checkpoint as Checkpoint, read_file as read_file, write_atomically as write_atomically
-from .device import fabric_of as fabric_of
+from .device import device_of as device_of, fabric_of as fabric_of
 from .evaluator import Evaluator as Evaluator, train_evaluator as train_evaluator
 from .fit import fit as fit
 from .network import hold_out_tenth as hold_out_tenth, split_tenth as split_tenth, train_network as train_network

@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
@@ -21,6 +21,9 @@ from ..objectives import cross_entropy
 from ..predictors import Trained, network_for
 from .by_kind import pace_of
 from .network import train_network
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
 READER_STEPS = 1000  # optimiser steps in which an evaluator adapts to given masks

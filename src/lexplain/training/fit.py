@@ -7,18 +7,21 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import ceil, inf
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
+from ..bars import Progress
 from ..core import Trial, seeded
 from ..methods import Phase, Step
 from . import _check
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
-from .progress import Progress
+from .device import fabric_of
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 log = logging.getLogger("lexplain")
 Result = TypeVar("Result")
@@ -46,7 +49,7 @@ def fit(
         fabric: device, precision and number of processes; None: one process on the CPU.
         checkpoint: where to keep the state, and to go on from it if it is there.
     """
-    fabric = fabric or Fabric(accelerator="cpu", devices=1)
+    fabric = fabric or fabric_of("cpu")
     _check.precision_fits(getattr(fabric.strategy.precision, "scaler", None))
     module.to(fabric.device)
     with seeded(settings.seed + fabric.global_rank):

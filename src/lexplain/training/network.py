@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from ..core import Trial
 from ..methods import Phase, Step
 from .fit import fit
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 Network = TypeVar("Network", bound=nn.Module)
 Loss = Callable[[Trial], Tensor]  # rows to a mean over them

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch.nn.functional import softplus
@@ -18,6 +18,9 @@ from ..objectives import cross_entropy
 from . import evaluator as evaluators
 from .evaluator import Evaluator, chosen_masks, dealer
 from .network import Loss, Network, train_network
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the tilt; where nothing was learned that holds on other rows, none is best
 MAX_LOG_WEIGHT = 3.0  # log of the greatest weight: a few rows must not stand for all

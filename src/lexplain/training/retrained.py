@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import check
@@ -15,6 +16,9 @@ from ..predictors import Trained, network_for
 from .by_kind import MAX_ROWS, pace_of
 from .network import split_tenth, train_network
 from .reinitialise import reinitialised
+
+if TYPE_CHECKING:
+    from lightning_fabric import Fabric
 
 RETRAINING_STEPS = 2000  # optimiser steps at most
 
