@@ -126,7 +126,14 @@ def asks_rank(node: ast.Compare) -> bool:
     return False
 
 
+def in_refusals(tree: ast.Module) -> set[int]:
+    """Every comparison in the test of an `if` that only raises: whoever refuses a shape must look at it."""
+    refusals = [node for node in ast.walk(tree) if isinstance(node, ast.If) and all(isinstance(each, ast.Raise) for each in node.body)]
+    return {id(each) for node in refusals for each in ast.walk(node.test) if isinstance(each, ast.Compare)}
+
+
 def kind_questions(tree: ast.Module, path: Path) -> Iterator[tuple[int, str]]:
+    refused = in_refusals(tree)
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and called(node.func) == "isinstance" and len(node.args) == 2:
             if names_in(node.args[1]) & KINDS or is_features(node.args[0]):
@@ -142,7 +149,7 @@ def kind_questions(tree: ast.Module, path: Path) -> Iterator[tuple[int, str]]:
             of_kind = any(isinstance(part, ast.Attribute) and part.attr == "kind" and is_features(part.value) for part in parts)
             if of_kind and not (isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(parts[1], (ast.Name, ast.Attribute))):
                 yield node.lineno, "features.kind compared"
-            elif asks_rank(node) and path.as_posix() not in RANKS and not refuses(path):
+            elif asks_rank(node) and path.as_posix() not in RANKS and not refuses(path) and id(node) not in refused:
                 yield node.lineno, "the rank of a shape"
 
 
@@ -310,6 +317,11 @@ def test_the_rule_of_open_types_bites(path, source, good):
         ("features is None", True),
         ("dtype.kind == 'f'", True),
         ("len(shape) - 1", True),
+        ("if x.ndim != 3: raise ValueError('give images')", True),
+        ("if x.ndim != 3 or not len(x):\n    raise ValueError('give images')", True),
+        ("if x.ndim == 3:\n    raise ValueError('a')\nelif x.ndim == 4:\n    y = 1", False),
+        ("if x.ndim != 3:\n    x = x[None]\n    raise ValueError('give images')", False),
+        ("if features.kind == 'patches': raise ValueError('give a table')", False),
     ],
 )
 def test_the_rule_of_kinds_bites(source, good):

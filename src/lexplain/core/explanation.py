@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from .. import check
-from . import _check
 from .contracts import Features, Json, Labels, Names, RawRows
 
 FORMAT = "lexplain.explanation/2"
@@ -39,8 +38,19 @@ class Explanation:
     asks_off_data: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
 
     def __post_init__(self) -> None:
-        _check.explanation_fits(self.scores, self.mask, self.names, self.valid)
-        _check.base_fits(self.base, len(self.scores))
+        shape, names, own = self.scores.shape, self.names, self.names_differ
+        fits = self.scores.ndim == 2 and shape == self.mask.shape and (self.valid is None or self.valid.shape == shape)
+        if not fits or not (len(names) == shape[0] and all(len(row) <= shape[1] for row in names) if own else len(names) == shape[1]):
+            raise ValueError(
+                f"scores of shape {tuple(shape)}, a mask of shape {tuple(self.mask.shape)} and {len(names)} names of "
+                f"{'rows' if own else 'features'} do not fit; scores and mask must both be (rows, features)"
+            )
+        if self.valid is not None and bool((self.mask & ~self.valid).any()):
+            raise ValueError("the mask keeps padding, which is no feature; a feature that is not valid can never be kept")
+        if self.base is not None and tuple(self.base.shape) != shape[:1]:
+            raise ValueError(
+                f"base has shape {tuple(self.base.shape)}, but {shape[0]} explained rows need one base value each: ({shape[0]},)"
+            )
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -159,7 +169,7 @@ class Explanation:
     @classmethod
     def from_json(cls, text: str) -> Explanation:
         """Read what `to_json` wrote, or say why it cannot be read."""
-        record = _check.explanation_record(text, FORMAT)
+        record = _record_in(text)
         names: Json = tuple(name if isinstance(name, str) else tuple(name) for name in record["names"])
         width = len(record["scores"][0]) if record["scores"] else len(names)
         return cls(
@@ -226,6 +236,20 @@ class Explanation:
 def _same(one: Tensor | None, other: Tensor | None) -> bool:
     """Whether two tensors, wherever they lie, hold the same numbers; or neither is there."""
     return one is other or (one is not None and other is not None and torch.equal(one.cpu(), other.cpu()))
+
+
+def _record_in(text: str) -> dict[str, Any]:
+    """What `to_json` wrote; refuse any other text."""
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as broken:
+        raise ValueError(f"this is not JSON ({broken}); give what Explanation.to_json wrote") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise ValueError(f"this JSON is no lexplain explanation (format {FORMAT}); give what Explanation.to_json wrote")
+    missing = {"names", "scores", "mask", "method", "target", "classes"} - set(record)
+    if missing:
+        raise ValueError(f"this explanation lacks {sorted(missing)}; give what Explanation.to_json wrote")
+    return record
 
 
 def take_rows(data: RawRows, index: np.ndarray) -> RawRows:

@@ -10,7 +10,6 @@ from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from .. import check
-from . import _check
 from .choose import FIT_ROWS, ROWS_EACH, affordable, seed, some_rows
 from .mixture import Mixture
 
@@ -59,7 +58,9 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
     """Weights (K,), means and scales (K, ...) of [-1, 1]: from k-means, then by Adam on the exact log-likelihood."""
     check.counts(components=components, rows=rows, batch=batch)
     check.positive(learning_rate=learning_rate)
-    _check.unit_values(x)
+    low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
+    if not (low >= 0 and high <= 1):
+        raise ValueError(f"rows from {low:.4g} to {high:.4g} do not lie in [0, 1], which this imputer needs; divide pixels by 255")
     weights, means, scales = (part.to(x) for part in _start(x, components, rows))
     logits, means, spread = weights.log().requires_grad_(), means.requires_grad_(), scales.log().requires_grad_()
     optimiser = torch.optim.Adam([logits, means, spread], lr=learning_rate)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
+from .. import check
 from ..core import Trial, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import raw_mask
 from ..objectives import Objective, cross_entropy
 from ..selectors import Selector
-from . import _check
 from .plans import Phase, Plan
 
 TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random
@@ -93,21 +95,32 @@ class Method(nn.Module):
 
     def refuse_misfit(self, trial: Trial) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
-        with _check.require_readable_by("selector", trial.x):
+        with _read_by("selector", trial.x):
             logits = self.selector.logits(trial.x, trial.context)
-        _check.logits_fit(logits, (len(trial), self.features.count))
-        with _check.require_readable_by("predictor", trial.x):
+        self._refuse_other_than_scores(logits, len(trial))
+        with _read_by("predictor", trial.x):
             predicted = self.predict_full(trial.x)
-        _check.prediction_fits(predicted, len(trial), self.predictor.outputs)
+        outputs = self.predictor.outputs
+        check.network_output(getattr(predicted, "mean" if outputs.real else "logits"), len(trial), outputs.count, outputs.real)
         p = self.distribution(trial)
-        _check.require_scores_and_mode(p)
+        lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
+        if lacking:
+            raise TypeError(f"{type(p).__name__} has no `{'` and no `'.join(lacking)}`, which every distribution over masks needs (b, d)")
         self.plan.refuse_misfit(self, p)
-        _check.logits_fit(p.logits, (len(trial), self.features.count))
+        self._refuse_other_than_scores(p.logits, len(trial))
         for phase in self.phases():
             if phase.prepare is not None:  # its goals would move the threshold; what they are made of must work
                 self.change(trial, torch.ones(1, 1, len(trial), self.features.count, dtype=torch.bool, device=trial.x.device))
             for step in phase.steps:
                 step.loss(replace(trial, goal=p.logits.detach()))
+
+    def _refuse_other_than_scores(self, logits: Tensor, rows: int) -> None:
+        shape = (rows, self.features.count)
+        if tuple(logits.shape) != shape:
+            raise ValueError(
+                f"the selector network returned shape {tuple(logits.shape)} for {rows} rows, "
+                f"but one score for each of {self.features.count} features is needed: {shape}"
+            )
 
     # ---- what it says ----
 
@@ -140,3 +153,15 @@ class Method(nn.Module):
         shown = raw.expand(draws, *raw.shape)
         means = self.predictor.outputs.means(self.predictor(filled.flatten(0, 1), shown.flatten(0, 1)))
         return means.reshape(draws, len(x), -1).mean(0)
+
+
+@contextmanager
+def _read_by(part: str, x: Tensor) -> Iterator[None]:
+    """Name the network that could not read rows, and their shape."""
+    try:
+        yield
+    except (ValueError, torch.OutOfMemoryError):  # what refuses in words of its own, and what is no fault of the network
+        raise
+    except Exception as failed:
+        why = (str(failed) or type(failed).__name__).splitlines()[0]
+        raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {why}") from failed

@@ -10,7 +10,6 @@ from typing import Any, Literal
 from torch import nn
 
 from ..core.contracts import Features, Outputs
-from . import _check
 from .method import Method
 from .parts import Parts
 from .sizes import Size
@@ -70,12 +69,15 @@ class Recipe:
             thorough: grow, where the recipe can.
             options: settings of the recipe's own.
         """
-        _check.kind_explained(self.name, features.kind, self.kinds)
+        if self.kinds is not None and features.kind not in self.kinds:
+            explained = ", ".join(self.kinds)
+            raise ValueError(f"method {self.name!r} explains features of kind {explained}, not {features.kind}; choose another method")
         size = Size.of(keep, penalty, features.count)
         if self.scales_itself:
             options = {**options, "thorough": thorough}
         if self.sized_by == "k":
-            _check.no_penalty(self.name, penalty)
+            if penalty is not None:
+                raise ValueError(f"{self.name} keeps a fixed number of features and has no penalty; give keep instead")
             k = Size(rate=self.size).subset(features.count) if size == Size() else size.subset(features.count)
             return self.build(features, outputs, parts, k=k, **options)
         if self.sized_by == "price" and size == Size():

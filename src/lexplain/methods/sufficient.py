@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ..core.contracts import Estimator, Features, Outputs
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import FixedMasks, TopK, UniformRate
 from ..objectives import Likelihood, Objective
 from ..selectors import Selector, selector_for
-from . import _check
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import PredictorSchedule, Together
@@ -50,8 +51,8 @@ def sufficient(
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6 with L = K = 1.
     """
-    _check.within(0.0, 1.0, own_share=own_share)
-    _check.within(0.0, 0.9, last=last)  # a selector that never learns says nothing
+    _refuse_outside(1.0, own_share=own_share)
+    _refuse_outside(0.9, last=last)  # a selector that never learns says nothing
     predictor = predictor_part(parts.predictor, features, outputs, sees_mask=False)
     network = parts.selector if parts.selector is not None else selector_for(features)
     if estimator is None:
@@ -65,3 +66,9 @@ def sufficient(
         objective=Objective(Likelihood(imputations_inside=False), mask_costs=parts.mask_costs),
         plan=parts.scheduled(Together(estimator, PredictorSchedule(masks=masks, own_share=own_share, last=last))),
     )
+
+
+def _refuse_outside(high: float, **shares: float) -> None:
+    for name, value in shares.items():
+        if not (isinstance(value, (int, float, np.number)) and 0 <= value <= high):
+            raise ValueError(f"{name}={value!r}, but a number from 0 to {high:g} is needed")

@@ -11,10 +11,9 @@ from .. import check
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
-from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, copied, explained, in_parts, said_of, together
-from .ranking import positions
+from .ranking import positions, scores_of_rows
 
 STEPS = 50  # at most; a model of many features is not asked once for each
 
@@ -63,7 +62,7 @@ def insertion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(_check.scores_of_rows(scores, x, features.count), generator, valid)
+    place = positions(scores_of_rows(scores, x, features.count), generator, valid)
     shown = _sizes_of_rows(features.count, steps, valid)
     return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)
 
@@ -88,7 +87,7 @@ def deletion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps, max_rows=max_rows)
-    place = positions(-_check.scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
+    place = positions(-scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
     there = torch.tensor(features.count) if valid is None else valid.sum(1).cpu()
     shown = there - _sizes_of_rows(features.count, steps, valid)
     return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer, max_rows=max_rows)

@@ -13,7 +13,6 @@ from ..core import Trial
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
-from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, ask, in_parts
 from .predictive import agreement
@@ -165,7 +164,12 @@ def _agree(
     def agree(
         rows: Tensor, shown: Tensor, there: Tensor | None = None
     ) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
-        whole = _check.classes_to_agree_on(ask(model, rows, max_rows=max_rows))
+        whole = ask(model, rows, max_rows=max_rows)
+        if whole.ndim != 2 or whole.shape[1] < 2:
+            raise ValueError(
+                f"the model says values of shape {tuple(whole.shape)}, but agreement needs probabilities (rows, classes) of several "
+                "classes; for a real-valued model use infidelity, or the area under the insertion curve"
+            )
         return agreement(ask(reader, fill(rows, raw_mask(features, shown, there)), max_rows=max_rows), whole)
 
     return in_parts(agree, *_given(x, mask, valid), max_rows=max_rows)

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from . import _check
 from .metric import metric
 from .statistics import pooled_auroc
 
@@ -35,7 +34,11 @@ def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, 
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold
 
-    _check.rows_to_tell_apart(filled, real, folds)
+    if filled.shape[1:] != real.shape[1:] or folds < 2 or min(len(filled), len(real)) < folds:
+        raise ValueError(
+            f"filled rows of shape {tuple(filled.shape)} and real ones of shape {tuple(real.shape)} in folds={folds}, "
+            "but rows of one shape, two folds or more, and at least as many rows of each kind as folds are needed"
+        )
     rows = torch.cat([filled, real]).flatten(1).detach().cpu().numpy()
     made = np.arange(len(rows)) < len(filled)
     values = torch.empty(len(rows), dtype=torch.float64)

@@ -6,15 +6,29 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from . import _check
 from .metric import metric
-from .statistics import pooled_auroc
+from .statistics import pooled_auroc, refuse_unpaired
+
+
+def _checked(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Return probabilities, and labels as class indices; refuse those that do not fit."""
+    if probabilities.ndim != 2 or probabilities.shape[1] < 2 or labels.shape != probabilities.shape[:1] or len(labels) == 0:
+        raise ValueError(
+            f"probabilities of shape {tuple(probabilities.shape)} and labels of shape {tuple(labels.shape)} do not fit; "
+            "(rows, classes) of at least one row and two classes, and (rows,) are needed"
+        )
+    if probabilities.isnan().any():
+        raise ValueError("some probabilities are NaN; mend the model, or drop those rows")
+    index = labels.long()
+    if (index != labels).any() or index.min() < 0 or index.max() >= probabilities.shape[1]:
+        raise ValueError(f"labels must be class indices from 0 to {probabilities.shape[1] - 1}, as the probabilities' columns; encode them")
+    return probabilities, index
 
 
 @metric(label="ACC", higher_is_better=True, description="share of rows whose likeliest class is the label", percent=True)
 def accuracy(probabilities: Tensor, labels: Tensor) -> Tensor:
     """1 where the likeliest class is the label."""
-    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _checked(probabilities, labels)
     return (probabilities.argmax(-1) == labels).double()
 
 
@@ -29,7 +43,7 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6.2 (eAUROC, when the probabilities are EVAL-X's).
     """
-    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _checked(probabilities, labels)
     truth = one_hot(labels, probabilities.shape[1]).bool()
     if probabilities.shape[1] == 2:
         return pooled_auroc(probabilities[:, 1:], truth[:, 1:])
@@ -45,7 +59,7 @@ def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6 (eAUPRC, when the probabilities are EVAL-X's).
     """
-    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _checked(probabilities, labels)
     truth = one_hot(labels, probabilities.shape[1]).double()
     if probabilities.shape[1] == 2:
         return _pooled_precision(probabilities[:, 1:], truth[:, 1:])
@@ -77,7 +91,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
 )
 def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Log probability of the label, from no less than the dtype's rounding error, so that one sure mistake stays finite."""
-    probabilities, labels = _check.probabilities_and_labels(probabilities, labels)
+    probabilities, labels = _checked(probabilities, labels)
     chosen = probabilities.gather(-1, labels[:, None]).squeeze(-1)
     return chosen.clamp(min=torch.finfo(probabilities.dtype).eps).double().log()
 
@@ -88,5 +102,5 @@ def agreement(probabilities: Tensor, other_probabilities: Tensor) -> Tensor:
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.2.1 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M).
     """
-    _check.paired(probabilities, other_probabilities)
+    refuse_unpaired(probabilities, other_probabilities)
     return (probabilities.argmax(-1) == other_probabilities.argmax(-1)).double()

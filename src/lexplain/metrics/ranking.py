@@ -13,6 +13,16 @@ def without_padding(scores: Tensor, valid: Tensor | None) -> Tensor:
     return scores if valid is None else scores.masked_fill(~valid, -torch.inf)
 
 
+def scores_of_rows(scores: Tensor, x: Tensor, count: int) -> Tensor:
+    """Return scores; refuse those that are not one for each row and feature."""
+    if scores.shape != (len(x), count) or scores.isnan().any():
+        raise ValueError(
+            f"scores of shape {tuple(scores.shape)} do not fit {len(x)} rows of {count} features; "
+            "give one score, not NaN, for each feature of each row: (rows, features)"
+        )
+    return scores
+
+
 def positions(scores: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
     """The place (..., d) of each feature by descending score, 0 being the first; tied features change places at random, padding is last.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 from torch import Generator, Tensor
@@ -12,10 +13,10 @@ from ..core import Trial, target_values
 from ..core.contracts import Features
 from ..features import raw_mask
 from ..imputers import Constant
-from . import _check
 from .metric import metric
 from .model_calls import MAX_ROWS, ask
-from .ranking import positions
+from .ranking import positions, scores_of_rows
+from .statistics import refuse_unpaired
 
 FRACTIONS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 Retrain = Callable[[Trial], Callable[[Tensor], Tensor]]  # rows to a model that has learned from them alone
@@ -64,9 +65,9 @@ def retraining_curve(
 
     Reference: Hooker et al., A Benchmark for Interpretability Methods in Deep Neural Networks, 2019, section 3.
     """
-    _check.shares(fractions)
+    _refuse_other_than_shares(fractions)
     rows = ((train, train_scores), (test, test_scores))
-    places = [positions(_check.scores_of_rows(scores, part.x, features.count), generator, part.valid) for part, scores in rows]
+    places = [positions(scores_of_rows(scores, part.x, features.count), generator, part.valid) for part, scores in rows]
     fill = Constant(train.x.mean(0)).to(train.x.device)
     heights = []
     for fraction in fractions:
@@ -77,6 +78,12 @@ def retraining_curve(
         said = ask(retrain(replace(train, x=learn)), judged, max_rows=max_rows)
         heights.append(_right(said, target_values(test.target)))
     return torch.stack(heights)
+
+
+def _refuse_other_than_shares(fractions: Sequence[float]) -> None:
+    rising = all(a < b for a, b in pairwise(fractions))
+    if len(fractions) < 2 or not rising or fractions[0] < 0 or fractions[-1] > 1:
+        raise ValueError(f"fractions={tuple(fractions)}, but at least two that rise from 0 or more to 1 or less are needed")
 
 
 def _count(fraction: float, count: int, valid: Tensor | None) -> Tensor:
@@ -113,7 +120,7 @@ def kar(curve: Tensor, random_curve: Tensor, fractions: Sequence[float] = FRACTI
 
 
 def _between(upper: Tensor, lower: Tensor, fractions: Sequence[float]) -> Tensor:
-    _check.shares(fractions)
-    _check.paired(upper, lower)
+    _refuse_other_than_shares(fractions)
+    refuse_unpaired(upper, lower)
     at = torch.tensor(fractions, dtype=torch.float64, device=upper.device)
     return torch.trapezoid((upper - lower).double(), at, dim=0) / (at[-1] - at[0])

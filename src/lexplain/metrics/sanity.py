@@ -6,9 +6,9 @@ import torch
 from torch import Generator, Tensor
 
 from .. import check
-from . import _check
 from .metric import metric
 from .ranking import centred_ranks
+from .statistics import refuse_unpaired
 
 
 @metric(
@@ -22,7 +22,7 @@ def mask_cosine(mask: Tensor, other: Tensor) -> Tensor:
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (sanity checks).
     """
     mask, other = check.hard_mask(mask), check.hard_mask(other)
-    _check.paired(mask, other)
+    refuse_unpaired(mask, other)
     sizes = mask.sum(-1) * other.sum(-1)
     shared = (mask & other).sum(-1).double() / sizes.clamp(min=1).double().sqrt()
     return torch.where(mask.any(-1) | other.any(-1), shared, 1.0)
@@ -38,7 +38,7 @@ def rank_correlation(scores: Tensor, other: Tensor, valid: Tensor | None = None)
 
     Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 3.
     """
-    _check.paired(scores, other)
+    refuse_unpaired(scores, other)
     return (centred_ranks(scores, valid) * centred_ranks(other, valid)).sum(-1).clamp(-1, 1)
 
 

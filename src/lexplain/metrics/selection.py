@@ -7,7 +7,6 @@ from torch import Tensor
 
 from lexplain import check
 
-from . import _check
 from .metric import metric
 
 
@@ -56,7 +55,12 @@ def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, l
     from sklearn.ensemble import ExtraTreesClassifier
 
     train_mask, mask = check.hard_mask(train_mask), check.hard_mask(mask)
-    _check.masks_and_labels(train_mask, train_labels, mask, labels)
+    fits = train_mask.ndim == mask.ndim == 2 and train_mask.shape[1] == mask.shape[1] and len(train_mask) > 0 and len(mask) > 0
+    if not fits or train_labels.shape != train_mask.shape[:1] or labels.shape != mask.shape[:1]:
+        raise ValueError(
+            f"masks of shapes {tuple(train_mask.shape)} and {tuple(mask.shape)} with labels of shapes {tuple(train_labels.shape)} and "
+            f"{tuple(labels.shape)} do not fit; (rows, features) with the same features, and one label a row, are needed"
+        )
     forest = ExtraTreesClassifier(n_estimators=50, min_samples_leaf=2, random_state=0)
     forest.fit(train_mask.cpu().numpy(), train_labels.cpu().numpy())
     right = forest.predict(mask.cpu().numpy()) == labels.cpu().numpy()

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from .. import check
-from . import _check
 from .metric import metric
 from .ranking import centred_ranks
 
@@ -18,7 +17,7 @@ from .ranking import centred_ranks
 )
 def mask_stability(masks: Tensor) -> Tensor:
     """Mean Jaccard index over all pairs of masks (seeds, b, d) of the same rows; two empty masks are alike, 1."""
-    on = check.hard_mask(_check.several_seeds(masks)).double()
+    on = check.hard_mask(_of_seeds(masks)).double()
     both = torch.einsum("sbd,tbd->bst", on, on)
     size = on.sum(-1).T  # (b, seeds)
     either = size[:, :, None] + size[:, None, :] - both
@@ -32,8 +31,14 @@ def mask_stability(masks: Tensor) -> Tensor:
 )
 def rank_stability(scores: Tensor, valid: Tensor | None = None) -> Tensor:
     """Mean Spearman rank correlation over all pairs of scores (seeds, b, d) of the same rows; NaN where a seed scores all the same."""
-    ranks = centred_ranks(_check.several_seeds(scores), valid)
+    ranks = centred_ranks(_of_seeds(scores), valid)
     return _mean_of_pairs(torch.einsum("sbd,tbd->bst", ranks, ranks)).clamp(-1, 1)
+
+
+def _of_seeds(values: Tensor) -> Tensor:
+    if values.ndim != 3 or len(values) < 2:
+        raise ValueError(f"values of shape {tuple(values.shape)} are not of several seeds; stack at least two: (seeds, rows, features)")
+    return values
 
 
 def _mean_of_pairs(values: Tensor) -> Tensor:

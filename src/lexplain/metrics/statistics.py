@@ -10,8 +10,6 @@ from torch import Tensor
 
 from lexplain import check
 
-from . import _check
-
 CELLS = 1_000_000  # counts drawn at a time, to bound memory
 
 
@@ -39,6 +37,19 @@ def decimals(value: float, digits: int) -> str:
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
+def refuse_unpaired(a: Tensor, b: Tensor) -> None:
+    """Refuse to pair values of different instances."""
+    if a.shape != b.shape:
+        raise ValueError(f"values of shapes {tuple(a.shape)} and {tuple(b.shape)} cannot be paired; measure both on the same rows")
+
+
+def _refuse_unaveraged(values: Tensor) -> None:
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"values of shape {tuple(values.shape)} cannot be averaged; one number an instance, (rows,), is needed")
+    if values.isinf().any():
+        raise ValueError("some values are infinite, so their mean is too; bound them, or set them to NaN to leave these instances out")
+
+
 def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:
     """Estimate the mean of (b,) values with a percentile bootstrap over instances.
 
@@ -46,8 +57,9 @@ def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, see
 
     Reference: Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 13.
     """
-    _check.values_to_average(values)
-    _check.interval(level, resamples)
+    _refuse_unaveraged(values)
+    if not 0 < level < 1 or resamples < 1:
+        raise ValueError(f"level={level} and resamples={resamples}, but a level between 0 and 1 and at least one resample are needed")
     counted = values[~values.isnan()].detach().double().cpu().numpy()
     n = len(counted)
     if n == 0:
@@ -76,7 +88,7 @@ def _resampled_means(distinct: np.ndarray, times: np.ndarray, resamples: int, rn
 
 def paired_difference(a: Tensor, b: Tensor, *, level: float = 0.95, resamples: int = 1000, seed: int = 0) -> Estimate:
     """Estimate the mean of a - b over instances that both were measured on; an interval without 0 tells them apart."""
-    _check.paired(a, b)
+    refuse_unpaired(a, b)
     return bootstrap(a.double() - b.double(), level=level, resamples=resamples, seed=seed)
 
 
@@ -88,8 +100,8 @@ def paired_test(a: Tensor, b: Tensor, *, resamples: int = 10_000, seed: int = 0)
 
     Reference: Fisher, The Design of Experiments, 1935, section 21; Phipson and Smyth, Permutation P-values should never be zero, 2010.
     """
-    _check.paired(a, b)
-    _check.values_to_average(a - b)
+    refuse_unpaired(a, b)
+    _refuse_unaveraged(a - b)
     check.counts(resamples=resamples)
     difference = (a.double() - b.double()).detach().cpu().numpy()
     moved = np.abs(difference[~np.isnan(difference) & (difference != 0)])  # an instance without a difference flips to itself
@@ -112,7 +124,9 @@ def holm(p_values: Tensor) -> Tensor:
 
     Reference: Holm, A simple sequentially rejective multiple test procedure, 1979.
     """
-    p_values = _check.probability_values(p_values)
+    p_values = torch.as_tensor(p_values, dtype=torch.float64)
+    if p_values.ndim != 1 or not ((p_values >= 0) & (p_values <= 1)).all():
+        raise ValueError(f"p-values are (tests,) numbers from 0 to 1, but {p_values.tolist()} was given; leave out what was not tested")
     order = p_values.argsort(stable=True)
     factors = torch.arange(len(p_values), 0, -1, dtype=torch.float64, device=p_values.device)
     adjusted = torch.empty_like(p_values)

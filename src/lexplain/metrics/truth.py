@@ -11,7 +11,6 @@ from torch import Generator, Tensor
 
 from lexplain import check
 
-from . import _check
 from .metric import metric
 from .ranking import without_padding
 from .statistics import pooled_auroc
@@ -64,6 +63,15 @@ def cfsr(mask: Tensor, column: int) -> Tensor:
     return check.hard_mask(mask)[..., column].double()
 
 
+def _checked(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """Return scores, and the truth as bool; refuse those that do not fit or cannot be ranked."""
+    unknown = scores.isnan()
+    _, truth = check.mask_against_truth(unknown, truth)
+    if unknown.any():
+        raise ValueError("some scores are NaN, which cannot be ranked; give every feature a score, such as 0")
+    return scores, truth
+
+
 @metric(
     label="AUROC of scores", higher_is_better=True, description="chance that a true feature outscores an irrelevant one; 0.5 is guessing"
 )
@@ -72,7 +80,7 @@ def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = No
 
     A single row's value is its part in that mean and may lie outside [0, 1]. NaN where the truth holds no feature, or all.
     """
-    return pooled_auroc(*_check.scores_against_truth(scores, truth), valid)
+    return pooled_auroc(*_checked(scores, truth), valid)
 
 
 @metric(
@@ -87,7 +95,7 @@ def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = Non
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.1.
     """
-    scores, truth = _check.scores_against_truth(scores, truth)
+    scores, truth = _checked(scores, truth)
     scores = without_padding(scores, valid)
     shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
     order = scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True)

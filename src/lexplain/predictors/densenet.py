@@ -9,8 +9,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-from . import _check
-
 GROUPS = 8
 SIDE = 32  # pixels that five halvings leave one of
 
@@ -35,7 +33,9 @@ class DenseNet(nn.Module):
         self, shape: Sequence[int], outputs: int, *, sees_mask: bool, blocks: Sequence[int] = (6, 12, 24, 16), growth: int = 32
     ) -> None:
         super().__init__()
-        _check.large_enough(shape, SIDE)
+        if min(shape[-2:]) < SIDE:
+            size = f"{shape[-2]} x {shape[-1]}"
+            raise ValueError(f"images of {size} pixels are too small for a DenseNet, which needs {SIDE} x {SIDE}; use `cnn`")
         width = 2 * growth
         stem = nn.Conv2d(shape[0] * (2 if sees_mask else 1), width, 7, stride=2, padding=3, bias=False)
         layers: list[nn.Module] = [stem, _norm(width), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)]

@@ -12,7 +12,6 @@ from .. import check
 from ..core import Trial
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..features import features_for
-from . import _check
 from .black_box import CachedModel
 from .target import Target, from_labels, from_model
 
@@ -121,16 +120,21 @@ def targets_of(
     labels = None if y is None else _labels(y, None if like is None else like.labels, classes)
     answer, asked = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
     if like is not None and answer is not None and like.answer is not None:
-        answer = _check.same_classes(answer, like.answer).in_units_of(like.answer)
+        answer = answer.in_units_of(like.answer)
     return Targets(labels, answer, asked)
 
 
 def _labels(y: Labels, known: Target | None, classes: np.ndarray | None) -> Target:
     """Labels, in the classes and the units of others where these are known."""
     named = classes if known is None else known.classes
-    if named is None or not _check.of_one_type(check.target_values(y), named):
+    if named is None or not _of_one_type(check.target_values(y), named):
         found = from_labels(y)
     else:
         found = from_labels(check.in_classes(y, named))
         found = replace(found, classes=named) if found.outputs.count == len(named) else found
-    return found if known is None else _check.same_classes(found, known).in_units_of(known)
+    return found if known is None else found.in_units_of(known)
+
+
+def _of_one_type(values: np.ndarray, classes: np.ndarray) -> bool:
+    """Whether labels can be read in some classes: probabilities can, and numbers where the classes are numbers."""
+    return values.ndim == 2 or (values.dtype.kind in "biuf") == (np.asarray(classes).dtype.kind in "biuf")

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Labels, Model, Outputs, RawRows
-from . import _check
 from .black_box import CachedModel
 from .outputs import Classes, RealValue
 
@@ -34,7 +33,13 @@ class Target:
     scale: float = 1.0
 
     def in_units_of(self, other: Target) -> Target:
-        """The same real values, standardised as others are; of classes nothing changes."""
+        """The same real values, standardised as others are; of classes nothing changes, and others are refused."""
+        differ = other.classes is not None and (self.classes is None or list(self.classes) != list(other.classes))
+        if self.outputs != other.outputs or differ:
+            raise ValueError(
+                f"the rows to learn from have the classes {self.classes}, but those judged have {other.classes}; "
+                "give the same kind of target"
+            )
         if not self.outputs.real:
             return self
         values = (self.values * self.scale + self.mean - other.mean) / other.scale
@@ -45,12 +50,13 @@ def from_labels(y: Labels) -> Target:
     """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
     values = check.target_values(y)
     if values.ndim == 2:
-        soft = torch.as_tensor(_check.probabilities(values), dtype=torch.float32)
+        soft = _probabilities(values)
         return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
     if type_of_target(values).startswith("continuous") or _whole_but_real(values):
         return _real(values.astype(np.float64))
     classes, index = np.unique(values, return_inverse=True)
-    _check.several_classes(classes)
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only ({classes.tolist()}), so nothing can be explained; give rows of at least two classes")
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
 
 
@@ -67,16 +73,28 @@ def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> t
     answer = ask(rows) if len(rows) <= most else np.concatenate([ask(take[at : at + most]) for at in range(0, len(rows), most)])
     if answer.ndim == 1 or answer.shape[1] == 1:
         return _real(answer.reshape(len(answer)).astype(np.float64)), ask
-    soft = torch.as_tensor(_check.probabilities(answer), dtype=torch.float32)
+    soft = _probabilities(answer)
     owner = getattr(model, "__self__", model)  # of a bound method such as clf.predict_proba
     classes = getattr(owner, "classes_", None)
     known = classes is not None and len(classes) == soft.shape[1]
     return Target(soft, Classes(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), ask
 
 
+def _probabilities(values: np.ndarray) -> Tensor:
+    """Rows of probabilities, of sum 1."""
+    if not np.issubdtype(values.dtype, np.number) or (values < -1e-4).any() or (np.abs(values.sum(1) - 1) > 1e-2).any():
+        raise ValueError(
+            f"an output of shape {values.shape} must hold class probabilities, but its rows are not all at least 0 with a sum of 1; "
+            "give probabilities (for logits, their softmax), or one value a row"
+        )
+    clipped = np.clip(values, 0, None)
+    return torch.as_tensor(clipped / clipped.sum(1, keepdims=True), dtype=torch.float32)
+
+
 def _real(values: np.ndarray) -> Target:
     mean, scale = float(values.mean()), float(values.std())
-    _check.several_values(scale)
+    if not scale > 0:
+        raise ValueError("the target has one value only, so nothing can be explained; give rows whose target differs")
     standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
     return Target(standard, RealValue(), None, mean, scale)
 
@@ -85,7 +103,11 @@ def as_function(model: Model) -> Callable[[RawRows], object]:
     """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
     if isinstance(model, nn.Module):
         return NetworkFunction(model)
-    _check.classifier_has_probabilities(model)
+    if hasattr(model, "classes_") and not hasattr(model, "predict_proba") and not isinstance(model, type):  # labels would count as values
+        raise TypeError(
+            f"{type(model).__name__} has classes but no predict_proba; wrap it in CalibratedClassifierCV, or pass a function that returns "
+            "(rows, classes) probabilities"
+        )
     for name in ("predict_proba", "predict"):
         if hasattr(model, name):
             return partial(_ask_of_arrays, getattr(model, name))

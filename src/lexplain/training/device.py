@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import torch
 
 from .. import check
-from . import _check
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -36,5 +35,8 @@ def _named(device: object) -> tuple[str, int | None]:
     name = ("cuda" if torch.cuda.is_available() else "cpu") if device == "auto" else str(device)
     kind, _, index = name.partition(":")
     check.one_of(kind, ["cpu", "cuda", "mps"], "device")
-    _check.device_there(kind, index)
+    there = {"cpu": 1, "cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}[kind]
+    if there == 0 or (index and not (index.isdecimal() and int(index) < there)):
+        asked = f"{kind}:{index}" if index else kind
+        raise ValueError(f"device={asked!r}, but torch sees {there} {kind.upper()} device(s) here; use device='auto' or 'cpu'")
     return kind, int(index) if index and kind != "cpu" else None

@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from ..bars import Progress
 from ..core import Trial, seeded
 from ..methods import Phase, Step
-from . import _check
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
 from .device import fabric_of
 from .settings import Settings
@@ -50,7 +49,8 @@ def fit(
         checkpoint: where to keep the state, and to go on from it if it is there.
     """
     fabric = fabric or fabric_of("cpu")
-    _check.precision_fits(getattr(fabric.strategy.precision, "scaler", None))
+    if getattr(fabric.strategy.precision, "scaler", None) is not None:
+        raise ValueError("this Fabric scales its loss (precision='16-mixed'), which is not supported; use precision='bf16-mixed'")
     module.to(fabric.device)
     with seeded(settings.seed + fabric.global_rank):
         run = _Run(module, train.to(fabric.device), validation.to(fabric.device), settings, fabric, checkpoint)
@@ -94,7 +94,8 @@ class _Run:
                 self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
                 self._write_checkpoint()
                 progress.advance(1, judged)
-        _check.require_finite_training(self.best_state)
+        if not self.best_state:
+            raise FloatingPointError("the training diverged: no epoch's check is a finite number; use a smaller learning_rate")
         self.module.load_state_dict(self.best_state)
         self._write_checkpoint(ended=True)
 

@@ -16,7 +16,6 @@ from ...core.contracts import Estimator, MaskDistribution, Predictor
 from ...masks import Coins
 from ...objectives import PriorExplainer, complement, cross_entropy, opposite
 from ...predictors import Trained
-from .. import _check
 from .phase import Phase, Step
 from .plan import PredictorSchedule
 
@@ -80,8 +79,25 @@ class Turns(nn.Module):
         return []
 
     def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
-        """Refuse an estimator that asks more of the masks, or of the predictor, than they can do."""
-        _check.estimator_fits(self.estimator, p, method.predictor, method.imputer)
+        """Refuse an estimator that asks more of the masks, the predictor or the imputer than they can do."""
+        estimator, name = self.estimator, type(self.estimator).__name__
+        if not hasattr(estimator, "needs"):
+            raise TypeError(f"estimator={estimator!r}, but an object of `lexplain.estimators` is needed, such as Reinforce()")
+        if not hasattr(p, estimator.needs):
+            raise TypeError(
+                f"{name} needs a mask distribution with `{estimator.needs}`, which {type(p).__name__} has not; "
+                "choose an estimator that needs less, such as Pathwise (`relaxed`) or Reinforce (`draw`)"
+            )
+        if estimator.needs_gradient and not getattr(method.predictor, "differentiable", True):
+            raise TypeError(
+                f"{name} needs gradients through the predictor, which a black box has not; choose Reinforce, or regime='surrogate'"
+            )
+        if getattr(estimator, "needs_smooth", False) and not getattr(method.imputer, "smooth", True):
+            fills = type(method.imputer).__name__
+            raise TypeError(
+                f"{name} is unbiased only where filled values move smoothly with a soft mask, but {fills} chooses by it "
+                "what to fill in; choose Reinforce or StraightThrough, or an imputer such as Constant, Marginal or IndependentGaussian"
+            )
 
     # ---- what the loop does ----
 
