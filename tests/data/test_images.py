@@ -8,7 +8,8 @@ from sklearn.datasets import load_digits
 
 from lexplain.data import DATASETS, Faces, Images, describe, load_data
 from lexplain.data.cache import File
-from lexplain.data.files import facts, find_rows, part_as_bytes
+from lexplain.data.facts import facts, part_as_bytes
+from lexplain.data.files import find_rows
 from lexplain.data.images import FASHION_FILES, MNIST_FILES, idx, interleaved
 from lexplain.features import Patches
 

@@ -9,6 +9,8 @@ import numpy as np
 from torch import Tensor
 
 from .. import check
+from ..core.rows import as_array
+from ..predictors.labels import known_classes
 
 
 def label_or_model(y: Any, model: Any) -> Any:
@@ -66,7 +68,7 @@ def class_of_each(target: Any, classes: Sequence[int], rows: int) -> np.ndarray:
 
 def class_indices(target: Any, rows: int, classes: Sequence[int] | None = None) -> np.ndarray:
     """Return one class index a row, from one for each or one for all; refuse labels, and those not among the classes."""
-    asked = check.as_array(target)
+    asked = as_array(target)
     if asked.dtype.kind not in "iu" or asked.shape not in ((), (rows,)):
         raise ValueError(
             f"target is of type {asked.dtype} and shape {asked.shape}, but {rows} rows need the index of a class, one for all or ({rows},)"
@@ -111,7 +113,7 @@ def explains_columns(places: Sequence[int], shape: tuple[int, ...]) -> None:
 def class_to_audit(target: Any, classes: np.ndarray | None, rows: int, several: Sequence[int] | None) -> np.ndarray:
     """Return the index (rows,) of the class whose explanation is judged; refuse labels that cannot be told among the classes explained."""
     _places_are_classes(classes, several)
-    return check.known_classes(target.detach().cpu() if isinstance(target, Tensor) else target, classes, rows)
+    return known_classes(target.detach().cpu() if isinstance(target, Tensor) else target, classes, rows)
 
 
 def require_one_class(says: Any, classes: np.ndarray | None, several: Sequence[int]) -> Any:

@@ -13,6 +13,9 @@ from torch import Tensor
 from .. import check
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
+from ..core.explanation import NoBase
+from ..core.rows import as_array
+from ..predictors.labels import known_classes
 from . import _check
 from .by_kind import laid_out
 
@@ -50,7 +53,7 @@ def as_explanation(
         _check.one_explanation_a_row(len(explanation), len(X))
         return explanation
     if target is not None and classes is not None:
-        target = check.known_classes(target, np.asarray(classes), len(X))
+        target = known_classes(target, np.asarray(classes), len(X))
     data, names, base = _rows(X), None, None
     if _is_lime(explanation):
         scores, asked = _from_lime(explanation if isinstance(explanation, (list, tuple)) else [explanation], data.shape, target)
@@ -93,7 +96,7 @@ def classes_explained(explanation: ToolOutput, X: RawRows) -> Sequence[int] | No
 
 
 def _rows(X: RawRows) -> RawRows:
-    return X if isinstance(X, pd.DataFrame) else _check.rows_of_numbers(check.as_array(X) if isinstance(X, Tensor) else X)
+    return X if isinstance(X, pd.DataFrame) else _check.rows_of_numbers(as_array(X) if isinstance(X, Tensor) else X)
 
 
 def _is_lime(given: ToolOutput) -> bool:
@@ -129,7 +132,7 @@ def _array(given: ToolOutput, data: RawRows) -> np.ndarray:
     if isinstance(given, list) and given and all(getattr(each, "shape", None) == data.shape for each in given):
         return np.stack([_array(each, data) for each in given], -1)
     if isinstance(given, Tensor):
-        return check.as_array(given.float() if given.dtype is torch.float16 else given)
+        return as_array(given.float() if given.dtype is torch.float16 else given)
     if isinstance(given, pd.DataFrame) and isinstance(data, pd.DataFrame):
         given = _aligned(given, data)
     return _check.rows_of_numbers(given)
@@ -152,7 +155,7 @@ def _one_class(
 ) -> tuple[np.ndarray, np.ndarray | None, Tensor | None]:
     """The scores of one class a row, that class, and what the scores add up from, if they do."""
     rows = shape[0]
-    base = None if base is None or isinstance(base, check.NoBase) else np.asarray(base, dtype=np.float64)
+    base = None if base is None or isinstance(base, NoBase) else np.asarray(base, dtype=np.float64)
     if scores.shape[:-1] != shape:  # no axis of classes
         asked = None if target is None else _check.class_indices(target, rows)
         if base is not None:

@@ -10,9 +10,9 @@ import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
-from .. import check
 from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
+from ..core.rows import as_array
 from ..metrics.sanity import permuted
 from ..predictors import as_function
 from ..training import reinitialised
@@ -89,7 +89,7 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
         if model is not None:
             fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
         else:
-            given = check.as_array(labels)
+            given = as_array(labels)
             shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
             fresh.fit(rows, given[shuffled] if what == "labels" else given)
         explained: Explanation = fresh.explain(X)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .. import check
 from ..core.contracts import Features, RawRows
 from ..features import Patches, features_for
+from ..features.images import image_layout
 
 # Scores and the rows that they are of, to fitted features of them, and the scores in their order; None: they are of no such features.
 LayOut = Callable[[np.ndarray, RawRows], tuple[Features | None, np.ndarray]]
@@ -17,7 +17,7 @@ LayOut = Callable[[np.ndarray, RawRows], tuple[Features | None, np.ndarray]]
 def _of_pixels(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.ndarray]:
     """The pixels that scores of images are of, each channel's or all together, and the scores in their order."""
     try:
-        layout = check.image_layout(data.shape, None)
+        layout = image_layout(data.shape, None)
     except ValueError:  # either axis could be the channels: as PyTorch has them
         layout = "NCHW"
     axis = {"NCHW": 1, "NHWC": 3, "NHW": None}[layout]

@@ -10,10 +10,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from .. import check
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
+from ..core.rows import as_array
 from ..predictors import from_labels
+from ..predictors.labels import target_values
 from . import _check
 from .as_explanation import as_explanation, classes_explained
 
@@ -49,7 +50,7 @@ class ClassSelection:
 
     def _predicted(self, X: RawRows, several: Sequence[int], answer: Tensor | None) -> np.ndarray:
         ask = _check.require_one_class(self.model, self.classes, several)
-        best: np.ndarray = check.as_array(ask(X) if answer is None else answer).argmax(1)
+        best: np.ndarray = as_array(ask(X) if answer is None else answer).argmax(1)
         return best
 
 
@@ -64,7 +65,7 @@ def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] |
         return np.asarray(explanation.classes)
     if y is None or train is None or len(train) < 2 or train[1] is None:
         return None
-    parts = [check.target_values(labels) for labels in (y, train[1])]
+    parts = [target_values(labels) for labels in (y, train[1])]
     if any(part.ndim == 2 for part in parts) or len({part.dtype.kind in "biuf" for part in parts}) > 1:
         return None
     return from_labels(np.concatenate(parts)).classes

@@ -19,9 +19,11 @@ from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
 from ..core.explanation import take_rows
+from ..core.rows import as_array
 from ..features import features_for
 from ..masks import top_k_mask
 from ..predictors import Problem
+from ..predictors.labels import as_many_outputs, known_classes, model_output
 from . import _check
 
 if TYPE_CHECKING:
@@ -148,7 +150,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         said = self._say(raw, x)
         explained = None if said is None else said.argmax(1)
         if target is not None:
-            explained = torch.as_tensor(check.known_classes(target, classes, len(x)))
+            explained = torch.as_tensor(known_classes(target, classes, len(x)))
         wanted = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
         rows = Rows(x, raw, said, wanted, torch.arange(len(x)), len(x), valid)
         step = max(1, self._most() // self._copies())
@@ -200,8 +202,8 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         answers = []
         for at in range(0, len(rows), self._most()):
             part = take_rows(rows, np.arange(at, min(len(rows), at + self._most())))
-            answers.append(check.model_output(check.as_array(self.function_(part)), len(part)).reshape(len(part), -1))
-            check.as_many_outputs(answers[-1].shape[1], self._outputs.count)
+            answers.append(model_output(as_array(self.function_(part)), len(part)).reshape(len(part), -1))
+            as_many_outputs(answers[-1].shape[1], self._outputs.count)
         self._count(len(rows))
         return torch.from_numpy(np.concatenate(answers).astype(np.float64))
 

@@ -14,6 +14,7 @@ from ..explainers.imputing import fitted_imputer
 from ..imputers import Constant
 from ..methods import Step
 from ..objectives import cross_entropy
+from ..predictors.labels import in_classes
 from ..selectors import MLP
 from ..training import pace_of, split_tenth, train_network
 from .baseline import Baseline, Rows
@@ -86,7 +87,7 @@ class CXPlain(Baseline):
         assert self.target_ is not None
         if y is None:
             return self.target_.values
-        values = check.in_classes(y, self.target_.classes)
+        values = in_classes(y, self.target_.classes)
         return torch.as_tensor((values - self.target_.mean) / self.target_.scale, dtype=torch.float32)
 
     def _shares(self, x: Tensor, target: Distribution) -> Tensor:

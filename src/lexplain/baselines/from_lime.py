@@ -12,6 +12,7 @@ from torch import Tensor
 from .. import check
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..features import Columns
+from ..features.tables import known_categories
 from .baseline import Baseline, Rows
 
 
@@ -69,7 +70,7 @@ class LIME(Baseline):
         for j, each in enumerate(self._columns.types):
             column = rows.iloc[:, j]
             known = each.categories
-            columns.append(column.to_numpy(np.float64) if known is None else check.known_categories(column, known).astype(np.float64))
+            columns.append(column.to_numpy(np.float64) if known is None else known_categories(column, known).astype(np.float64))
         return np.stack(columns, axis=1)
 
     def _rows(self, codes: np.ndarray) -> RawRows:

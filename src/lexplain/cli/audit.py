@@ -33,6 +33,7 @@ def audit(
     from ..data import DATASETS
     from ..data.files import read_scores
     from ..explainers import Explainer
+    from ..predictors.labels import in_classes
     from ._check import other_rows, rows_with_target, writable
 
     writable(out, (".html", ".json", ".csv", ".parquet"))
@@ -42,11 +43,11 @@ def audit(
     rows, others = rows_with_target(data, "test", label, outputs, known=known), None
     if train is not None or data in DATASETS:
         learn = rows_with_target(train or data, "train", label, outputs, known=known)
-        others = (learn.x, check.in_classes(learn.y, classes), *(() if ours is None else (ours.explain(learn.x),)))
+        others = (learn.x, in_classes(learn.y, classes), *(() if ours is None else (ours.explain(learn.x),)))
     card = auditing.audit(
         read_scores(explanation) if ours is None else ours.explain(rows.x),
         rows.x,
-        check.in_classes(rows.y, classes),
+        in_classes(rows.y, classes),
         train=others,
         explainer=ours,
         truth=rows.truth,

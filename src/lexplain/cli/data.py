@@ -21,7 +21,8 @@ def data(
     Try: lexplain data s3 --rows 1000 --out train.csv
     """
     from ..data import describe, load_data
-    from ..data.files import ENDINGS, facts, part_as_bytes
+    from ..data.facts import facts, part_as_bytes
+    from ..data.files import ENDINGS
     from ._check import writable
 
     ending = writable(out, ENDINGS)

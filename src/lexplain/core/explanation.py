@@ -192,7 +192,7 @@ class Explanation:
         """
         shap = check.require("shap", extra="peers")
         numbers, shown = self._values()
-        base = self.base.cpu().numpy() if self.additive and self.base is not None else check.NoBase(self.method)
+        base = self.base.cpu().numpy() if self.additive and self.base is not None else NoBase(self.method)
         names = list(self.place_names)
         return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=shown, feature_names=names)
 
@@ -259,3 +259,29 @@ def take_rows(data: RawRows, index: np.ndarray) -> RawRows:
     if isinstance(data, (pd.DataFrame, pd.Series)):
         return data.iloc[index]
     return [data[i] for i in index] if isinstance(data, (list, tuple)) else data[index]
+
+
+class NoBase:
+    """Stands where shap looks for the value that scores add up from, and refuses to be one: the wording of that refusal."""
+
+    shape = ()  # shap takes a mean of rows for one that has lost its base values
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __repr__(self) -> str:
+        return "none: these scores do not add up to a prediction"
+
+    def __float__(self) -> float:
+        raise ValueError(
+            f"the scores of {self.method or 'this method'} say what matters, not how far each feature moves the prediction: they add up to "
+            "nothing, so that waterfall and force plots would mislead; use beeswarm, bar or scatter plots, or an additive method"
+        )
+
+    def __radd__(self, other: float) -> float:  # shap's force plots add the scores up before they look
+        return other + float(self)
+
+    def __add__(self, other: object) -> NoBase:  # shap computes with explanations, such as e * 2, base values and all
+        return self
+
+    __sub__ = __mul__ = __truediv__ = __add__

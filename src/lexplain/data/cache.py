@@ -9,8 +9,6 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import _check
-
 
 def folder() -> Path:
     """Where files are looked for: the environment variable LEXPLAIN_DATA, else the user's cache."""
@@ -35,7 +33,11 @@ class Download:
         try:  # pooch writes under a temporary name, compares, then renames
             pooch.retrieve(self.address, f"sha256:{self.sha256}", fname=path.name, path=path.parent)
         except (OSError, ValueError) as failed:  # no network, no such page, no room, no right to write, or another file
-            raise _check.not_fetched(path, self.address, failed) from None
+            why = str(failed).strip().split("\n")[0][:200] or type(failed).__name__
+            raise FileNotFoundError(
+                f"no file at {path}, and {self.address} could not be fetched ({why}); put that file there by hand, "
+                "or set LEXPLAIN_DATA to the folder that your data sets lie in"
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,24 @@ class File:
         packed = plain.with_name(plain.name + ".gz")
         if self.download is not None and not packed.is_file() and not plain.is_file():
             self.download.fetch(packed)
-        content = _unpacked(packed) if packed.is_file() else _check.data_file_there(plain, self.origin, self.prepared).read_bytes()
-        _check.same_content(packed if packed.is_file() else plain, hashlib.sha256(content).hexdigest(), self.sha256, self.origin)
+        content = _unpacked(packed) if packed.is_file() else self._checked_there(plain).read_bytes()
+        got = hashlib.sha256(content).hexdigest()
+        if got != self.sha256:
+            path = packed if packed.is_file() else plain
+            raise ValueError(
+                f"{path} is not the file it should be: its sha256 is {got}, but {self.sha256} is needed; get it anew from {self.origin}"
+            )
         return content
+
+    def _checked_there(self, path: Path) -> Path:
+        """Refuse a data set whose file has not been put into the cache, and say where it goes and where it comes from."""
+        if not path.is_file():
+            way = f"it was prepared from {self.origin}, and is not published itself: put a copy of it there" if self.prepared else ""
+            way = way or f"get {path.name} from {self.origin} and put it there"
+            raise FileNotFoundError(
+                f"no file at {path}, nor at {path}.gz; {way}, or set LEXPLAIN_DATA to the folder that your data sets lie in"
+            )
+        return path
 
 
 def _unpacked(path: Path) -> bytes:
@@ -64,3 +81,9 @@ def _unpacked(path: Path) -> bytes:
         return gzip.decompress(path.read_bytes())
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise ValueError(f"{path} is damaged, or not compressed with gzip; put it there anew, or without .gz as it was published") from None
+
+
+def require_known_format(good: bool, file: str, why: str) -> None:
+    """Refuse a file whose content is not of the form it should have."""
+    if not good:
+        raise ValueError(f"{file} is not understood: {why}; put the file there that the data set was made of")

@@ -9,9 +9,8 @@ import numpy as np
 from lexplain import check
 from lexplain.core import Dataset
 
-from . import _check
-from .cache import File
-from .images import Pictures, divided
+from .cache import File, require_known_format
+from .images import Pictures, divided, rows_and_seed
 from .photographs import Album, album
 
 SIDE, PATCH = 64, 4  # pixels of an image and of a feature, both ways
@@ -38,7 +37,7 @@ class Faces:
             box_height: Of the box across the mouth, in lengths of the mouth. The paper says 2; its code draws 1.
             box_width: Of the box along the mouth. The paper says 1; its code draws 1.8.
         """
-        _check.rows_and_seed(rows, seed)
+        rows_and_seed(rows, seed)
         check.positive(box_height=box_height, box_width=box_width)
         found = album(self.files[0], "smile", *CORNERS, side=SIDE, mode="RGB")
         truth = mouth_units(_corners(found), height=box_height, width=box_width)
@@ -52,9 +51,7 @@ def _corners(found: Album) -> np.ndarray:
         ends = np.array([found.said[column] for column in CORNERS], dtype=np.float64).T.reshape(-1, 2, 2)
     except ValueError:
         ends = np.full((1, 2, 2), np.nan)
-    _check.require_known_format(
-        bool(np.isfinite(ends).all()), found.file, f"labels.csv has cells in {', '.join(CORNERS)} that are no numbers"
-    )
+    require_known_format(bool(np.isfinite(ends).all()), found.file, f"labels.csv has cells in {', '.join(CORNERS)} that are no numbers")
     return ends
 
 

@@ -1,15 +1,15 @@
-"""Rows in files: .csv and .npz, read without unpickling anything, and written from a data set."""
+"""Rows in files: .csv and .npz, read without unpickling anything."""
 
 from __future__ import annotations
 
 import csv
-import io
 import logging
 import warnings
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -17,10 +17,9 @@ import pandas as pd
 from numpy.lib.npyio import NpzFile
 
 from .. import check
-from ..core import Dataset, Explanation
+from ..core import Explanation
 from ..core.contracts import Features
-from . import _check
-from .by_kind import SIZE_IN_WORDS, text_columns
+from .by_kind import text_columns
 from .load import DATASETS, load_data
 
 log = logging.getLogger("lexplain")
@@ -108,16 +107,16 @@ def read_table(
 def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None, text: Sequence[str]) -> Rows:
     frame = _frame(path, text)
     columns = [str(name) for name in frame.columns]
-    _check.columns_there([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
+    _refuse_missing_columns([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
     spare = [name for name in columns if name not in outputs and (features is None or name not in features)]
     label = label if label is not None else _guess(spare, known=features is not None)
     if features is None:
         if not outputs and label is None:
             raise NoTargetError(path, columns)
         features = [name for name in spare if name != label]
-        _check.columns_of_one_kind(frame[features], path)
+        _refuse_mixed_columns(frame[features], path)
     x = frame[list(features)]
-    _check.columns_of_numbers(frame[list(outputs)], path)
+    _refuse_text(frame[list(outputs)], path)
     y = frame[list(outputs)].to_numpy() if outputs else frame[label].to_numpy() if label is not None else None
     used = {*features, *(outputs or (label,))}
     return Rows(x, y, tuple(features), left_out=tuple(name for name in columns if name not in used))
@@ -141,7 +140,7 @@ def _frame(path: Path, text: Sequence[str]) -> pd.DataFrame:
             raise ValueError(f"{path} is empty; give a CSV file with a header and rows")
         if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
             raise ValueError(f"{path} is not separated by commas: its header is {header[0][:60]!r}; save it with commas")
-        _check.file_of_rows(path, header, 1)
+        _refuse_unnamed(path, header, 1)
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
             kinds = {name: "str" for name in text if name in header}
@@ -150,25 +149,87 @@ def _frame(path: Path, text: Sequence[str]) -> pd.DataFrame:
         raise ValueError(f"{path} is no table ({str(broken).strip()}); give each row as many fields as the header") from None
     except UnicodeDecodeError:
         raise ValueError(f"{path} is not text in UTF-8; save it as a CSV file in UTF-8") from None
-    _check.file_of_rows(path, header, len(frame))
+    _refuse_unnamed(path, header, len(frame))
     return frame
+
+
+def _refuse_unnamed(path: Path, names: Sequence[str], rows: int) -> None:
+    """Refuse a file without rows, with a column without a name, or with two columns of one name."""
+    if "" in names:
+        raise ValueError(f"{path}: column {names.index('') + 1} has no name, as row numbers often have none; name it, or leave it out")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"{path} has more than one column named {twice[:5]}; rename them, so that each column has a name of its own")
+    if rows == 0:
+        raise ValueError(f"{path} holds no rows, only a header; give a file with rows")
+
+
+def _refuse_missing_columns(wanted: Sequence[str], columns: Sequence[str], path: Path) -> None:
+    """Refuse a file that lacks columns."""
+    missing = [name for name in wanted if name not in columns]
+    if missing:
+        raise ValueError(f"{path} has no column named {missing[:5]}; its columns are {list(columns)[:20]}")
+
+
+def _refuse_text(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse columns that hold text, naming them."""
+    bad = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if bad:
+        odd = frame[bad[0]][_numbers_in(frame[bad[0]]).isna() & frame[bad[0]].notna()]
+        shown = f" ({odd.iloc[0]!r} in row {odd.index[0]} of {bad[0]!r})" if len(odd) else ""
+        raise ValueError(
+            f"{path}: columns {bad[:5]} hold text{shown}, but numbers are needed there; mend or leave out such rows or columns"
+        )
+
+
+def _refuse_mixed_columns(frame: pd.DataFrame, path: Path) -> None:
+    """Refuse columns that hold both numbers and text, where one of the two is likely a mistake."""
+    for name in (name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])):
+        column, numbers = frame[name].dropna(), _numbers_in(frame[name].dropna())
+        if numbers.notna().any() and numbers.isna().any():
+            text, number = column[numbers.isna()], column[numbers.notna()]
+            raise ValueError(
+                f"{path}: column {name!r} holds text ({text.iloc[0]!r} in row {text.index[0]}) among numbers ({number.iloc[0]!r} in row "
+                f"{number.index[0]}); make it all numbers, or all text such as {'n' + str(number.iloc[0])!r}, or leave it out"
+            )
+
+
+def _numbers_in(column: pd.Series[Any]) -> pd.Series[Any]:
+    numbers: pd.Series[Any] = pd.to_numeric(column, errors="coerce")
+    return numbers
 
 
 def _read_npz(path: Path, features: Sequence[str] | None) -> Rows:
     arrays = _arrays(path)
-    _check.arrays_fit(path, arrays, target=features is None)
+    _refuse_misfits(path, arrays, target=features is None)
     x, y, truth = arrays["x"], arrays.get("y"), arrays.get("truth")
     if x.ndim > 2:
         return Rows(x, y, (), truth=truth)
     if "names" not in arrays:
         return Rows(x, y, tuple(f"x{j + 1}" for j in range(x.shape[1])), truth=truth)
     names = [str(name) for name in arrays["names"]]
-    _check.file_of_rows(path, names, len(x))
+    _refuse_unnamed(path, names, len(x))
     frame = pd.DataFrame(x, columns=names)
     if features is None or list(features) == names:
         return Rows(frame, y, tuple(names), truth=truth)
-    _check.columns_there(features, names, path)
+    _refuse_missing_columns(features, names, path)
     return Rows(frame[list(features)], y, tuple(features), left_out=tuple(name for name in names if name not in features))
+
+
+def _refuse_misfits(path: Path, arrays: Mapping[str, np.ndarray], *, target: bool) -> None:
+    """Refuse arrays of a file that do not belong together, or lack the target where it is needed."""
+    missing = [name for name in (("x", "y") if target else ("x",)) if name not in arrays]
+    if missing:
+        raise ValueError(f"{path} has no array named {missing}; give x (rows, columns), y (rows,) to learn from, and names if you like")
+    shapes = {name: array.shape for name, array in arrays.items()}
+    x, y, names = shapes["x"], shapes.get("y"), shapes.get("names")
+    if len(x) not in (2, 3, 4) or 0 in x or arrays["x"].dtype.kind not in "biuf":
+        needed = "numbers of shape (rows, columns), or images such as (n, channels, rows, columns), are needed"
+        raise ValueError(f"{path}: x is {arrays['x'].dtype} of shape {x}, but {needed}")
+    if y is not None and (len(y) not in (1, 2) or y[0] != x[0]):
+        raise ValueError(f"{path}: x has {x[0]} rows and y the shape {y}; give one label or value, or one row of probabilities, a row")
+    if len(x) == 2 and names is not None and (names != x[1:] or arrays["names"].dtype.kind != "U"):
+        raise ValueError(f"{path}: x has {x[1]} columns and names the shape {names}; give one text a column, or leave names out")
 
 
 def _arrays(path: Path) -> dict[str, np.ndarray]:
@@ -191,60 +252,11 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
     return arrays
 
 
-def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
-    """A part of a data set as the content of a file: its columns and y as .csv, or with the truth and the probabilities as .npz."""
-    rows = getattr(data, check.one_of(part, ["train", "validation", "test"], "part"))
-    _check.no_table(ending, data.name, rows.x.shape)
-    if ending == ".csv":
-        frame = data.frame(rows)
-        targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
-        frame = frame.assign(**targets)
-        return frame.to_csv(index=False).encode()
-    x = rows.x if rows.x.ndim > 2 else _check.writes_numbers(data.frame(rows), data.name)
-    known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
-    content = io.BytesIO()
-    np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
-    return content.getvalue()
-
-
 def explanation_as_csv(explanation: Explanation) -> str:
     """One line a row: its label, `score:` and `kept:` (1 or 0) of every feature."""
     frame = explanation.to_frame()
     table = pd.concat([frame["score"].add_prefix("score:"), frame["kept"].astype(int).add_prefix("kept:")], axis=1)
     return table.to_csv(index_label="row")
-
-
-def facts(data: Dataset) -> dict[str, str]:
-    """What there is to know of a data set, in words."""
-    train, test = data.train, data.test
-    told = {"rows": ", ".join(f"{part} {len(getattr(data, part)):,}" for part in ("train", "validation", "test")), **_columns(data)}
-    if train.truth is not None:
-        sizes, counts = np.unique(train.truth.sum(1), return_counts=True)
-        each = ", ".join(f"{k} ({n / len(train):.0%} of the rows)" for k, n in zip(sizes, counts, strict=True))
-        told["true features"] = each if len(sizes) <= 12 else f"from {sizes[0]} to {sizes[-1]}, {train.truth.sum(1).mean():.3g} on average"
-    if data.control_flow is not None:
-        told["control flow"] = f"{data.names[data.control_flow]}, which only decides which others matter"
-    if train.y.ndim == 1 and train.y.dtype.kind in "iub":
-        classes, counts = np.unique(train.y, return_counts=True)
-        told["classes"] = ", ".join(f"{c} ({n / len(train):.1%})" for c, n in zip(classes, counts, strict=True))
-    elif train.y.ndim == 1:
-        told["values"] = f"from {train.y.min():.3g} to {train.y.max():.3g}, {train.y.mean():.3g} on average"
-    if test.probabilities is not None:
-        told["best accuracy"] = f"{test.probabilities.max(1).mean():.1%}, what a model that knows the true probabilities reaches"
-    return told
-
-
-def _columns(data: Dataset) -> dict[str, str]:
-    """The columns of a table and their categories, or the size of an image and of its features, in words."""
-    if data.features is not None and data.features.kind in SIZE_IN_WORDS:
-        return SIZE_IN_WORDS[data.features.kind](data, data.features)
-    many = len(data.names)
-    told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
-    frame = data.frame(data.train)
-    categories = {str(name): frame[name].nunique() for name in frame.columns if check.holds_categories(frame[name].dtype)}
-    if categories:
-        told["categories"] = ", ".join(f"{name} ({n})" for name, n in categories.items())
-    return told
 
 
 def read_scores(path: Path) -> Explanation | np.ndarray | pd.DataFrame:
@@ -253,8 +265,27 @@ def read_scores(path: Path) -> Explanation | np.ndarray | pd.DataFrame:
     if path.suffix == ".json":
         return Explanation.from_json(path.read_text())
     if path.suffix == ".npy":
-        return _check.array_file(path)
+        return _array_in(path)
     try:
-        return _check.table_of_numbers(pd.read_csv(path), path)
+        return _numbers_alone(pd.read_csv(path), path)
     except pd.errors.EmptyDataError:
         raise ValueError(f"{path} is empty; give a CSV file with one column a feature and one row for each row of the data") from None
+
+
+def _array_in(path: Path) -> np.ndarray:
+    """Return the array in a .npy file; refuse a file that holds anything else, and pickles."""
+    try:
+        found = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as broken:
+        raise ValueError(f"{path} holds no plain array ({broken}); write numbers with numpy.save") from None
+    if not isinstance(found, np.ndarray):
+        raise ValueError(f"{path} holds several arrays; write the scores alone with numpy.save")
+    return found
+
+
+def _numbers_alone(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Return a table of scores; refuse one with text in it."""
+    odd = [str(name) for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    if odd:
+        raise ValueError(f"{path} has text in {', '.join(odd[:3])}; a file of scores has one column of numbers a feature, and nothing else")
+    return frame

@@ -13,9 +13,10 @@ from sklearn.datasets import load_digits
 from lexplain.core import Dataset, Part
 from lexplain.features import Patches
 
+from ..check import FEWEST_ROWS
 from ..core.contracts import RawRows
-from . import _check
-from .cache import Download, File
+from .cache import Download, File, require_known_format
+from .synthetic import draw_fits
 
 SIDE = 28  # pixels of MNIST's and Fashion-MNIST's images, both ways
 
@@ -68,7 +69,7 @@ class Images:
             rows: How many to train on, with validation in proportion and as many at most to test on. None: all.
             seed: Decides the split, the order, and what is drawn beside the images; the same seed gives the same rows.
         """
-        _check.rows_and_seed(rows, seed)
+        rows_and_seed(rows, seed)
         split, drawn = np.random.default_rng(seed).spawn(2)
         return divided(self.name, self.description, self.read(self.files, drawn), rows=rows, split=split, patch=self.patch)
 
@@ -77,12 +78,19 @@ def divided(name: str, description: str, pictures: Pictures, *, rows: int | None
     """Split images into parts whose every beginning holds the classes in proportion."""
     seen, test = (np.flatnonzero(side)[interleaved(pictures.y[side], split)] for side in (~pictures.test, pictures.test))
     learn = round(0.8 * len(seen))
-    most = _check.require_enough_rows(name, rows, learn)
+    if rows is not None and rows > learn:
+        raise ValueError(f"rows={rows:,}, but {name} has {learn:,} to train on; ask for at most so many")
+    most = learn if rows is None else rows
     held = len(seen) - learn if rows is None else max(round(most * (len(seen) - learn) / learn), 1)
     parts = [seen[:most], seen[learn:][:held], test if rows is None else test[:most]]
     train, validation, judged = map(pictures.part, parts)
     features = Patches(patch, layout="NCHW")
     return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).inputs, features=features)
+
+
+def rows_and_seed(rows: int | None, seed: int) -> None:
+    """Refuse numbers of rows and seeds that no data set has."""
+    draw_fits(FEWEST_ROWS if rows is None else rows, seed, 0, 0.0)
 
 
 def interleaved(y: np.ndarray, draw: np.random.Generator) -> np.ndarray:
@@ -101,13 +109,13 @@ def idx(file: File, *, dimensions: int) -> np.ndarray:
     """Read an idx file of bytes: 0, 0, 8 for bytes, the number of dimensions, each size in four bytes, big end first, and the values."""
     content = file.read()
     start = 4 + 4 * dimensions
-    _check.require_known_format(
+    require_known_format(
         content[:4] == bytes([0, 0, 8, dimensions]) and len(content) >= start,
         file.path,
         f"it starts with {content[:4].hex(' ') or 'nothing'}, but an idx file of bytes in {dimensions} dimensions was expected",
     )
     shape = struct.unpack(f">{dimensions}I", content[4:start])
-    _check.require_known_format(
+    require_known_format(
         len(content) - start == int(np.prod(shape, dtype=object)),
         file.path,
         f"its header says {' x '.join(map(str, shape))} bytes, but {len(content) - start:,} follow",
@@ -124,11 +132,9 @@ def from_idx(files: tuple[File, ...], _: np.random.Generator | None = None, *, o
 
 def _labelled(images: File, labels: File, *, only: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     x, y = idx(images, dimensions=3), idx(labels, dimensions=1)
-    _check.require_known_format(
-        x.shape[1:] == (SIDE, SIDE), images.path, f"its images are {x.shape[1]} x {x.shape[2]}, not {SIDE} x {SIDE}"
-    )
-    _check.require_known_format(len(x) == len(y), labels.path, f"it has {len(y):,} labels for {len(x):,} images")
-    _check.require_known_format(y.max(initial=0) < 10, labels.path, f"it holds the label {y.max(initial=0)}, but there are 10 classes")
+    require_known_format(x.shape[1:] == (SIDE, SIDE), images.path, f"its images are {x.shape[1]} x {x.shape[2]}, not {SIDE} x {SIDE}")
+    require_known_format(len(x) == len(y), labels.path, f"it has {len(y):,} labels for {len(x):,} images")
+    require_known_format(y.max(initial=0) < 10, labels.path, f"it holds the label {y.max(initial=0)}, but there are 10 classes")
     kept = np.isin(y, only)
     return x[kept][:, None], np.searchsorted(only, y[kept]).astype(np.int64)
 

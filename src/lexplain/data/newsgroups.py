@@ -11,7 +11,6 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from lexplain.core import Dataset, Part
 
-from . import _check
 from .cache import File
 
 GROUPS = ("alt.atheism", "soc.religion.christian")
@@ -32,9 +31,12 @@ def posts(content: bytes) -> dict[str, list[tuple[str, int]]]:
             if member.isdir():
                 continue
             named = _MEMBER.fullmatch(member.name)
-            _check.post_fits(member.name, plain=member.isreg() and named is not None and named[2] in GROUPS)
+            if not (member.isreg() and named is not None and named[2] in GROUPS):
+                raise ValueError(
+                    f"the archive of posts holds {member.name!r}, which is none; put the archive there anew as it was published"
+                )
             opened = archive.extractfile(member)
-            assert named is not None and opened is not None
+            assert opened is not None
             found[named[1]].append((opened.read().decode("latin-1"), GROUPS.index(named[2])))
     return found
 

@@ -12,8 +12,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from . import _check
-from .cache import File
+from .cache import File, require_known_format
 from .images import Images, Pictures
 
 MOST_BYTES = 1 << 22  # of one file in an archive, unpacked
@@ -45,14 +44,14 @@ class Album:
     def labels(self, column: str) -> np.ndarray:
         """A column of 0 and 1, as (n,) of int64."""
         odd = sorted(set(self.said[column]) - {"0", "1"})
-        _check.require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column {column!r}, where 0 or 1 is needed")
+        require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column {column!r}, where 0 or 1 is needed")
         return np.array(self.said[column]).astype(np.int64)
 
     @property
     def test(self) -> np.ndarray:
         """Which photographs are for testing (n,)."""
         odd = sorted(set(self.said["split"]) - {"train", "test"})
-        _check.require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column 'split', where train or test is needed")
+        require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column 'split', where train or test is needed")
         return np.array([word == "test" for word in self.said["split"]])
 
 
@@ -74,11 +73,9 @@ def album(file: File, *columns: str, side: int, mode: str) -> Album:
 
 def _member(archive: ZipFile, name: str, path: str) -> bytes:
     there = archive.NameToInfo.get(name)
-    _check.require_known_format(there is not None, path, f"it has no file named {name}")
+    require_known_format(there is not None, path, f"it has no file named {name}")
     assert there is not None
-    _check.require_known_format(
-        there.file_size <= MOST_BYTES, path, f"{name} unpacks to {there.file_size:,} bytes, more than {MOST_BYTES:,}"
-    )
+    require_known_format(there.file_size <= MOST_BYTES, path, f"{name} unpacks to {there.file_size:,} bytes, more than {MOST_BYTES:,}")
     try:
         return archive.read(there)
     except (BadZipFile, zlib.error, EOFError) as broken:
@@ -92,8 +89,8 @@ def _table(content: bytes, needed: tuple[str, ...], path: str) -> dict[str, list
         rows = []
     header = rows[0] if rows else []
     missing = [name for name in needed if name not in header]
-    _check.require_known_format(not missing, path, f"labels.csv lacks the columns {missing}")
-    _check.require_known_format(
+    require_known_format(not missing, path, f"labels.csv lacks the columns {missing}")
+    require_known_format(
         len(rows) > 1 and all(len(row) == len(header) for row in rows), path, "labels.csv has no rows, or rows of other lengths"
     )
     columns = list(zip(*rows[1:], strict=True))
@@ -103,9 +100,7 @@ def _table(content: bytes, needed: tuple[str, ...], path: str) -> dict[str, list
 def _decoded(content: bytes, name: str, side: int, mode: str) -> np.ndarray:
     try:
         with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:  # reads the header alone, so that size is known before pixels
-            _check.require_known_format(
-                image.size == (side, side), name, f"the image is {image.width} x {image.height}, not {side} x {side}"
-            )
+            require_known_format(image.size == (side, side), name, f"the image is {image.width} x {image.height}, not {side} x {side}")
             return np.asarray(image.convert(mode))
     except (UnidentifiedImageError, OSError) as broken:
         raise ValueError(f"{name} is no JPEG image, or damaged ({str(broken)[:100]}); put the file there anew") from None

@@ -13,8 +13,6 @@ from scipy.special import expit
 from lexplain import check
 from lexplain.core import Dataset, Part
 
-from . import _check
-
 TARGETS = ("labels", "probabilities", "values")
 VALUES_NOISE = 0.1  # standard deviation of the noise on real-valued targets
 Column: TypeAlias = NDArray[np.float64]  # (n,)
@@ -66,7 +64,7 @@ class Synthetic:
                 or `"values"` (n,), the log-odds of class 0 plus noise of standard deviation 0.1, not standardised. Real values have
                 no class probabilities: `Part.probabilities` is None there.
         """
-        _check.draw_fits(rows, seed, noise_columns, correlation)
+        draw_fits(rows, seed, noise_columns, correlation)
         check.one_of(target, TARGETS, "target")
         train, validation, test = (
             self._draw(np.random.default_rng([part, seed]), size, noise_columns, correlation, target)
@@ -98,6 +96,16 @@ class Synthetic:
         if self.control_flow is not None:
             true[:, self.control_flow] = True
         return log_odds[side, np.arange(len(x))], true[side]
+
+
+def draw_fits(rows: int, seed: int, noise_columns: int, correlation: float) -> None:
+    """Refuse sizes that are no whole numbers, too few rows, and a correlation outside [0, 1)."""
+    for name, value in (("rows", rows), ("seed", seed), ("noise_columns", noise_columns)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
+            raise ValueError(f"{name}={value!r}, but a whole number of at least 0 is needed")
+    check.enough_rows(rows)
+    if not 0 <= correlation < 1:
+        raise ValueError(f"correlation={correlation!r}, but a number of at least 0 and below 1 is needed; 0 means independent columns")
 
 
 def correlate(white: np.ndarray, correlation: float) -> np.ndarray:

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from .. import check
 from ..imputers import IMPUTERS
 from ..methods import Method, Regime
+from ..predictors.labels import target_values
 
 
 def no_method(given: Any) -> TypeError:
@@ -139,7 +140,7 @@ def regime_fits(regime: str | None, y: Any, model: Any, reads_output: bool) -> s
         regime = "free" if model is None else "surrogate"
     check.one_of(regime, ["free", "fixed", "self", "surrogate"], "regime")
     if regime in ("free", "fixed") and y is None:
-        check.target_values(y)
+        target_values(y)
     if regime in ("self", "surrogate") and model is None:
         raise ValueError(f"regime={regime!r} explains a model, but none was given; pass fit(X, model=...)")
     if regime == "free" and model is not None:

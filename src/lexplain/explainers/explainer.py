@@ -18,6 +18,7 @@ from .. import check
 from ..auditing import Card
 from ..core import Explanation
 from ..core.contracts import Features, RawRows
+from ..core.rows import as_array
 from ..methods import Method, Recipe
 from ..predictors import CachedModel, Target, Trained
 from ..training import default_max_rows, device_of
@@ -258,7 +259,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         from sklearn.metrics import accuracy_score, r2_score
 
         check.fitted(self)
-        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), self.predict(X)))
+        return float((r2_score if self.outputs_.real else accuracy_score)(as_array(y), self.predict(X)))
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn what to expect."""

@@ -23,6 +23,7 @@ from ..imputers import IMPUTERS, imputer_for, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe, Regime, default_for
 from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
+from ..predictors.labels import network_reads, same_length, target_values
 from ..training import Checkpoint, Settings, default_max_rows, fabric_of, fit, pace_of
 from . import _check
 from ._check import no_method, regime_of_method
@@ -104,8 +105,8 @@ class Fitting:
         problem = self.problem = Problem.of(X, features=blank)
         self._check_settings()
         if labels is not None:
-            check.same_length(len(rows), check.target_values(labels))
-        check.network_reads(model, problem.features.to_network, problem.encoded.x)
+            same_length(len(rows), target_values(labels))
+        network_reads(model, problem.features.to_network, problem.encoded.x)
         self.problem = replace(problem, targets=targets_of(X, labels, model))  # a model may be slow: it is asked when all else is right
         target = self.problem.labels if self._explains_labels else self.problem.answer
         assert target is not None  # the regime says so

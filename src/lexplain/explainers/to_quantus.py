@@ -13,6 +13,7 @@ from torch import nn
 
 from .. import check
 from ..core.contracts import Labels, Model, RawRows
+from ..core.rows import as_array
 from .explainer import Explainer
 
 
@@ -38,7 +39,7 @@ def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Calla
             if key not in fits:
                 fits[key] = clone(explainer).fit(refit, model=model)
             chosen = fits[key]
-        rows = np.array(check.as_array(inputs))
+        rows = np.array(as_array(inputs))
         scores: np.ndarray = chosen.attribute(torch.from_numpy(rows)).numpy()
         return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)
 

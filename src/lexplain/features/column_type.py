@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from .. import check
 from ..core.contracts import Json, RawRows
+from .tables import holds_categories
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ColumnType:
         """The type of a column of training rows."""
         if isinstance(column.dtype, pd.CategoricalDtype):  # a model may not know those that no row holds, so that none is made up
             return cls(column.dtype, tuple(column.cat.remove_unused_categories().cat.categories.tolist()))
-        if check.holds_categories(column.dtype):
+        if holds_categories(column.dtype):
             return cls(column.dtype, tuple(sorted(column.unique().tolist())))
         return cls(column.dtype)
 

@@ -13,11 +13,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from .. import check
 from ..core.contracts import Encoded, RawRows
-from . import _check
+from ..core.rows import as_array
 from .column_type import ColumnType, as_type
-from .feature_kind import FeatureKind
+from .feature_kind import FeatureKind, truth_of, truth_values
+from .tables import finite_numbers, known_categories, table, two_axes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +46,7 @@ class Columns(FeatureKind):
 
     def _fitted(self, X: RawRows) -> tuple[Columns, np.ndarray]:
         """The fitted object, and the rows as numbers (n, D)."""
-        rows = check.table(X)
+        rows = table(X)
         if isinstance(rows, pd.DataFrame):
             labels = tuple(rows.columns.tolist())
             types = tuple(ColumnType.of(rows.iloc[:, j]) for j in range(rows.shape[1]))
@@ -65,7 +65,7 @@ class Columns(FeatureKind):
 
     def check(self, X: RawRows) -> pd.DataFrame | np.ndarray:
         """Return a DataFrame as it is and anything else as an array; refuse what is no table."""
-        return X if isinstance(X, pd.DataFrame) else check.two_axes(X)
+        return X if isinstance(X, pd.DataFrame) else two_axes(X)
 
     @property
     def is_fitted(self) -> bool:
@@ -147,14 +147,34 @@ class Columns(FeatureKind):
 
     def to_network(self, x: Tensor) -> Tensor:
         """Encoded rows in raw units, as a tensor that carries gradients; refuse categories, which no network reads."""
-        _check.require_readable_by_network(self.categorical)
+        if self.categorical:
+            raise ValueError(
+                f"columns {list(self.categorical)[:5]} hold categories, but a torch network reads numbers; pass a function of DataFrames "
+                "that encodes them and asks the network, or encode them yourself and make each one a feature with Groups(...)"
+            )
         return x * torch.as_tensor(self.scale, dtype=x.dtype, device=x.device) + torch.as_tensor(self.mean, dtype=x.dtype, device=x.device)
 
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
         """Turn raw rows into the tensor (b, D) that masks act on."""
-        rows = X if isinstance(X, pd.DataFrame) else check.as_array(X)
-        _check.same_columns(rows, len(self.columns), self.columns if self.frame else None)
+        rows = X if isinstance(X, pd.DataFrame) else as_array(X)
+        self._refuse_other_columns(rows)
         return Encoded(self._standardised(self._numbers(rows)).to(device))
+
+    def _refuse_other_columns(self, rows: pd.DataFrame | np.ndarray) -> None:
+        """Refuse rows whose columns are not those of the fit."""
+        count = len(self.columns)
+        if len(rows.shape) == 2 and rows.shape[1] != count:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but Explainer is expecting {count} features as input; pass the columns of the fit"
+            )
+        if self.frame and isinstance(rows, pd.DataFrame):
+            got = [str(c) for c in rows.columns]
+            if got != list(self.columns):
+                odd = [c for c in got if c not in self.columns] or got
+                raise ValueError(
+                    f"The feature names should match those that were passed during fit: got {odd[:5]}, "
+                    f"needed {list(self.columns)[:5]}…, in that order; rename or reorder the columns"
+                )
 
     def _standardised(self, values: np.ndarray) -> Tensor:
         assert self.mean is not None and self.scale is not None  # fit sets both
@@ -162,7 +182,7 @@ class Columns(FeatureKind):
 
     def from_array(self, values: np.ndarray | Tensor) -> pd.DataFrame | np.ndarray:
         """An array, flat or not, as rows; where the fit saw a DataFrame, with its labels and its categories."""
-        rows = check.as_array(values)
+        rows = as_array(values)
         rows = rows.reshape(len(rows), -1)
         if not self.frame or rows.shape[1] != len(self.labels):
             return rows
@@ -179,24 +199,29 @@ class Columns(FeatureKind):
 
     def truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of features; of raw columns, a feature is true where one of its columns is."""
-        known = _check.truth_values(given)
+        known = truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
             known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0
-        return _check.truth_of(known, rows, self.count)
+        return truth_of(known, rows, self.count)
 
     def _numbers(self, X: pd.DataFrame | np.ndarray) -> np.ndarray:
         """Raw rows as doubles (n, D), categories as 0 and 1; float32 would lose digits of large numbers before the mean is taken off."""
         if not self.categorical:
-            return check.finite_numbers(X)
-        _check.some_rows_of_a_frame(X, self.categorical)
-        assert isinstance(X, pd.DataFrame)
+            return finite_numbers(X)
+        if not isinstance(X, pd.DataFrame):
+            raise ValueError(
+                f"X is a {type(X).__name__}, but columns {list(self.categorical)[:5]} held categories in the fit; "
+                "give a DataFrame with the same columns"
+            )
+        if len(X) == 0:
+            finite_numbers(np.zeros(X.shape))  # which refuses it
         plain = [j for j, each in enumerate(self.types) if each.categories is None]
         values = np.zeros((len(X), *self.shape))
         if plain:
-            values[:, [self._starts[j] for j in plain]] = check.finite_numbers(X.iloc[:, plain])
+            values[:, [self._starts[j] for j in plain]] = finite_numbers(X.iloc[:, plain])
         for j, each in enumerate(self.types):
             if each.categories is not None:
-                values[np.arange(len(X)), self._starts[j] + check.known_categories(X.iloc[:, j], each.categories)] = 1
+                values[np.arange(len(X)), self._starts[j] + known_categories(X.iloc[:, j], each.categories)] = 1
         return values
 
     def decode(self, x: Tensor) -> pd.DataFrame | np.ndarray:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .. import check
 from ..core.contracts import RawRows
+from ..core.rows import as_array
 from .columns import Columns
 from .patches import Patches
 
@@ -13,7 +13,7 @@ def features_for(X: RawRows) -> Columns | Patches:
     shape = getattr(X, "shape", None)
     if shape is None:
         try:
-            shape = check.as_array(X).shape
+            shape = as_array(X).shape
         except ValueError:  # rows of different lengths, which columns refuse in better words
             shape = ()
     return Patches(None) if len(shape) in (3, 4) and sum(n > 1 for n in shape[1:]) >= 2 else Columns()

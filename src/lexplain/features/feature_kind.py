@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Encoded, Names, RawRows
-from . import _check
+from ..core.rows import as_array
 
 
 class FeatureKind(ABC):
@@ -107,4 +107,20 @@ class FeatureKind(ABC):
 
     def truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of the rows explained; refuse that of others."""
-        return _check.truth_of(given, rows, self.count)
+        return truth_of(given, rows, self.count)
+
+
+def truth_values(truth: object) -> Tensor:
+    """Return the truth of whatever shape as bool."""
+    return torch.as_tensor(as_array(truth)).bool()
+
+
+def truth_of(truth: object, rows: int, count: int) -> Tensor:
+    """Return the truth (rows, features) of the rows explained; refuse that of others."""
+    known = truth_values(truth)
+    if known.shape != (rows, count):
+        raise ValueError(
+            f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
+            "explain the rows that it is the truth of"
+        )
+    return known

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from . import _check
 from .columns import Columns
 
 
@@ -22,7 +21,25 @@ class Groups(Columns):
 
     def _check_fit(self) -> None:
         """Refuse groups that overlap or name no column."""
-        _check.groups_fit(self.groups, self.columns)
+        seen: dict[int, str] = {}
+        for name, members in self.groups.items():
+            for column in members:
+                known = column in self.columns if isinstance(column, str) else 0 <= column < len(self.columns)
+                if not known:
+                    raise ValueError(
+                        f"group {name!r} names column {column!r}, which is not there; the columns are {list(self.columns)[:20]}"
+                    )
+                j = self.columns.index(column) if isinstance(column, str) else int(column)
+                if j in seen:
+                    raise ValueError(f"column {self.columns[j]!r} is in the groups {seen[j]!r} and {name!r}; a column belongs to one group")
+                seen[j] = name
+            if not members:
+                raise ValueError(f"group {name!r} has no columns; name at least one, or leave the group out")
+        for name in self.groups:
+            if name in self.columns and self.columns.index(name) not in seen:
+                raise ValueError(
+                    f"group {name!r} has the name of a column outside it, so the two could not be told apart; rename the group"
+                )
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -12,11 +12,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
-from .. import check
 from ..core.contracts import Encoded, RawRows
-from . import _check
+from ..core.rows import as_array
 from .column_type import as_type
-from .feature_kind import FeatureKind
+from .feature_kind import FeatureKind, truth_of, truth_values
+from .images import finite_span, image_array, image_layout, same_images, same_units
 
 MOST = 64  # patches along the longer side where no size is given
 SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first
@@ -53,17 +53,20 @@ class Patches(FeatureKind):
 
     def fit(self, X: RawRows) -> Patches:
         """Learn layout, shape and type from training images."""
-        images = _check.image_array(X)
-        span = _check.finite_span(images)
-        layout = check.image_layout(images.shape, self.layout)
+        images = image_array(X)
+        span = finite_span(images)
+        layout = image_layout(images.shape, self.layout)
         shape = {"NHW": (1, *images.shape[1:]), "NHWC": (images.shape[-1], *images.shape[1:-1]), "NCHW": images.shape[1:]}[layout]
-        size = _check.patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
-        _check.patches_fit(size, shape)
+        size = _patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
+        if size[0] > shape[-2] or size[1] > shape[-1]:
+            raise ValueError(
+                f"patches of {size[0]} x {size[1]} pixels are larger than the images of {shape[-2]} x {shape[-1]}; give a smaller size"
+            )
         return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), span=span)
 
     def check(self, X: RawRows) -> np.ndarray:
         """Return images as an array; refuse what are none."""
-        return _check.image_array(X)
+        return image_array(X)
 
     # ---- which features there are ----
 
@@ -71,7 +74,7 @@ class Patches(FeatureKind):
     def grid(self) -> tuple[int, int]:
         """How many rows and columns of patches there are."""
         _, rows, columns = self.shape
-        high, wide = _check.patch_size(self.size)
+        high, wide = _patch_size(self.size)
         return -(-rows // high), -(-columns // wide)
 
     @property
@@ -106,7 +109,7 @@ class Patches(FeatureKind):
     def expand(self, mask: Tensor) -> Tensor:
         """Turn feature masks (..., d) into raw masks (..., channels, rows, columns)."""
         channels, rows, columns = self.shape
-        high, wide = _check.patch_size(self.size)
+        high, wide = _patch_size(self.size)
         squares = mask.reshape(*mask.shape[:-1], self.layers, *self.grid)
         if high > 1:
             squares = squares.repeat_interleave(high, -2)
@@ -117,7 +120,7 @@ class Patches(FeatureKind):
     def gather(self, values: Tensor) -> Tensor:
         """Sum raw values (b, channels, rows, columns) within each feature (b, d)."""
         _, rows, columns = self.shape
-        (high, wide), (down, across) = _check.patch_size(self.size), self.grid
+        (high, wide), (down, across) = _patch_size(self.size), self.grid
         whole = pad(values, (0, across * wide - columns, 0, down * high - rows))
         sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
@@ -139,16 +142,16 @@ class Patches(FeatureKind):
         Where no patch of an image has as many, those with the most are true, so that what is small is not lost. Truth is (n, m), (n, rows,
         columns), or of the images' own shape; what is none of that, or could be of squares of several sizes, is refused.
         """
-        known = _check.truth_values(given)
+        known = truth_values(given)
         pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
         if pixels is None:
-            return _check.truth_of(known, rows, self.count)
+            return truth_of(known, rows, self.count)
         if not self.each_channel:
             pixels = pixels.any(1, keepdim=True)
         alike = replace(self, shape=(self.layers, *self.shape[1:]))
         counts = alike.gather(pixels.float().expand(-1, *alike.shape))
         half = alike.gather(torch.ones(1, *alike.shape)) / 2
-        return _check.truth_of((counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0), rows, self.count)
+        return truth_of((counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0), rows, self.count)
 
     def _pixels(self, truth: Tensor) -> Tensor | None:
         """Truth as (n, channels or 1, rows, columns); None where it cannot be told which pixels it is of."""
@@ -173,8 +176,8 @@ class Patches(FeatureKind):
 
     def encode_unchecked(self, X: RawRows, device: torch.device | str = "cpu") -> tuple[Encoded, Callable[[], None]]:
         """What `encode` returns, before its numbers were checked, and a function that checks them."""
-        images, last = _check.image_array(X), self.layout == "NHWC"
-        _check.same_images(images.shape, self.shape, self.layout)
+        images, last = image_array(X), self.layout == "NHWC"
+        same_images(images.shape, self.shape, self.layout)
         with np.errstate(over="ignore"):  # what float32 has not is refused below
             if torch.device(device).type == "cpu":
                 x = torch.from_numpy(np.array(np.moveaxis(images, -1, 1) if last else images, dtype=np.float32, order="C"))
@@ -189,9 +192,9 @@ class Patches(FeatureKind):
 
     def _look(self, images: np.ndarray) -> None:
         """Refuse NaN, infinity, and units that are not the fit's."""
-        span = _check.finite_span(images)
+        span = finite_span(images)
         if self.span is not None:
-            _check.same_units(images.dtype, span, np.dtype(self.dtype), self.span)
+            same_units(images.dtype, span, np.dtype(self.dtype), self.span)
 
     def to_network(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network reads, as a tensor that carries gradients."""
@@ -203,7 +206,7 @@ class Patches(FeatureKind):
 
     def model_rows(self, X: RawRows, x: Tensor) -> RawRows:
         """Images as they came where they came in the type of the fit, which is the one that the model reads; else decoded ones."""
-        return X if str(check.as_array(X).dtype) == self.dtype else self.decode(x)
+        return X if str(as_array(X).dtype) == self.dtype else self.decode(x)
 
     def _laid_out(self, x: Tensor) -> Tensor:
         """Numbers of pixels (n, channels, rows, columns) in the layout of the images."""
@@ -213,13 +216,13 @@ class Patches(FeatureKind):
 
     def state(self) -> dict[str, Any]:
         """What `fit` learned and what it was told, as plain JSON values."""
-        settings = {"size": list(_check.patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
+        settings = {"size": list(_patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
         return {**settings, "shape": list(self.shape), "dtype": self.dtype, "span": None if self.span is None else list(self.span)}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Patches:
         """The object that `state` was read from."""
-        size, shape = _check.patch_size(tuple(state["size"])), tuple(int(n) for n in state["shape"])
+        size, shape = _patch_size(tuple(state["size"])), tuple(int(n) for n in state["shape"])
         span = None if state["span"] is None else (float(state["span"][0]), float(state["span"][1]))
         return cls(size, str(state["layout"]), bool(state["each_channel"]), shape, str(np.dtype(state["dtype"])), span)
 
@@ -239,3 +242,11 @@ def patches_of(features: object) -> Patches:
 def _greatest(dtype: np.dtype[Any]) -> float:
     """What encoded values are multiplied by to be of a type again."""
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
+
+
+def _patch_size(size: object) -> tuple[int, int]:
+    """Return the rows and columns of a patch; refuse what are not one or two whole numbers from 1."""
+    both = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    if len(both) != 2 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in both):
+        raise ValueError(f"a patch of size {size!r} was asked for, but a whole number of pixels from 1, or (rows, columns), is needed")
+    return int(both[0]), int(both[1])

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from .. import check
 from ..core import Trial, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import raw_mask
 from ..objectives import Objective, cross_entropy
+from ..predictors.labels import network_output
 from ..selectors import Selector
 from .plans import Phase, Plan
 
@@ -101,7 +101,7 @@ class Method(nn.Module):
         with _read_by("predictor", trial.x):
             predicted = self.predict_full(trial.x)
         outputs = self.predictor.outputs
-        check.network_output(getattr(predicted, "mean" if outputs.real else "logits"), len(trial), outputs.count, outputs.real)
+        network_output(getattr(predicted, "mean" if outputs.real else "logits"), len(trial), outputs.count, outputs.real)
         p = self.distribution(trial)
         lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
         if lacking:

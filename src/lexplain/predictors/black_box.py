@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from .. import check
 from ..core.contracts import Outputs, RawRows
+from ..core.rows import as_array
+from .labels import as_many_outputs, model_output
 
 MAX_CACHED = 8  # answers kept, so that the same rows are asked for once
 
@@ -36,7 +37,7 @@ class BlackBox(nn.Module):
         """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
         answer = self.ask(self.decode(filled))
         values = torch.as_tensor(np.ascontiguousarray(answer), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
-        check.as_many_outputs(values.shape[1], self.outputs.count)
+        as_many_outputs(values.shape[1], self.outputs.count)
         return self.outputs.from_probabilities(values)
 
 
@@ -53,10 +54,10 @@ class CachedModel:
         key = _fingerprint(rows)
         if key not in self._answers:
             self.calls, self.rows = self.calls + 1, self.rows + len(rows)
-            answer = check.as_array(self.function(rows))
+            answer = as_array(self.function(rows))
             while len(self._answers) >= MAX_CACHED:
                 del self._answers[next(iter(self._answers))]
-            self._answers[key] = check.model_output(answer, len(rows))
+            self._answers[key] = model_output(answer, len(rows))
         return self._answers[key]
 
 
@@ -66,7 +67,7 @@ def _fingerprint(rows: RawRows) -> bytes:
         content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
         return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
     try:
-        values = np.ascontiguousarray(check.as_array(rows))
+        values = np.ascontiguousarray(as_array(rows))
     except ValueError:  # rows of different lengths, each of which is told by itself
         return hashlib.blake2b(b"".join(map(_fingerprint, rows)), digest_size=16).digest()
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()

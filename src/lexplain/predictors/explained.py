@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 from torch import Tensor, nn
 
-from .. import check
 from ..core.contracts import Features, RawRows
+from ..core.rows import as_array
 from .black_box import BlackBox, CachedModel
 from .frozen import Frozen
 from .target import NetworkFunction, Target
@@ -45,5 +45,5 @@ class _StandardisedFunction:
         self.function, self.mean, self.scale = function, target.mean, target.scale
 
     def __call__(self, rows: RawRows) -> np.ndarray:
-        said: np.ndarray = (check.as_array(self.function(rows)) - self.mean) / self.scale
+        said: np.ndarray = (as_array(self.function(rows)) - self.mean) / self.scale
         return said

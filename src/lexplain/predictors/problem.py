@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .. import check
 from ..core import Trial
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..features import features_for
 from .black_box import CachedModel
+from .labels import in_classes, network_reads, same_length, target_values
 from .target import Target, from_labels, from_model
 
 
@@ -65,8 +65,8 @@ class Problem:
         rows = blank.check(X)
         fitted, encoded = (blank, blank.encode(rows)) if blank.is_fitted else copy.deepcopy(blank).fit_encode(rows)
         if y is not None:
-            check.same_length(len(rows), check.target_values(y))
-        check.network_reads(model, fitted.to_network, encoded.x)
+            same_length(len(rows), target_values(y))
+        network_reads(model, fitted.to_network, encoded.x)
         return cls(rows, fitted, encoded, targets_of(X, y, model, like=None if like is None else like.targets, max_rows=max_rows))
 
     @classmethod
@@ -127,10 +127,10 @@ def targets_of(
 def _labels(y: Labels, known: Target | None, classes: np.ndarray | None) -> Target:
     """Labels, in the classes and the units of others where these are known."""
     named = classes if known is None else known.classes
-    if named is None or not _of_one_type(check.target_values(y), named):
+    if named is None or not _of_one_type(target_values(y), named):
         found = from_labels(y)
     else:
-        found = from_labels(check.in_classes(y, named))
+        found = from_labels(in_classes(y, named))
         found = replace(found, classes=named) if found.outputs.count == len(named) else found
     return found if known is None else found.in_units_of(known)
 

@@ -13,9 +13,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor, nn
 
-from .. import check
 from ..core.contracts import Labels, Model, Outputs, RawRows
+from ..core.rows import as_array
 from .black_box import CachedModel
+from .labels import target_values
 from .outputs import Classes, RealValue
 
 NUMBERS = 2**21  # that a network is given at a time
@@ -48,7 +49,7 @@ class Target:
 
 def from_labels(y: Labels) -> Target:
     """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
-    values = check.target_values(y)
+    values = target_values(y)
     if values.ndim == 2:
         soft = _probabilities(values)
         return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
@@ -120,7 +121,7 @@ def as_function(model: Model) -> Callable[[RawRows], object]:
 
 def _ask_of_arrays(ask: Callable[[RawRows], object], rows: RawRows) -> object:
     """What a scikit-learn estimator says, which knows no tensors."""
-    return ask(check.as_array(rows) if isinstance(rows, Tensor) else rows)
+    return ask(as_array(rows) if isinstance(rows, Tensor) else rows)
 
 
 class NetworkFunction:
@@ -137,7 +138,7 @@ class NetworkFunction:
         was = self.network.training
         self.network.eval()
         try:
-            values = check.as_array(rows)
+            values = as_array(rows)
             step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images come in parts, since layers hold many numbers a pixel
             parts = [torch.tensor(values[at : at + step], dtype=first.dtype, device=first.device) for at in range(0, len(values), step)]
             output = torch.cat([self.network(part) for part in parts])  # copies: frames are read-only

@@ -12,6 +12,8 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Features
+from ..core.rows import as_array
+from ..features.tables import finite_numbers
 
 
 def numeric(features: Features) -> None:
@@ -102,7 +104,7 @@ def some_word_found(found: np.ndarray, words: Collection[str]) -> None:
 
 def row_numbers(rows: Any, given: int, count: int) -> np.ndarray:
     """Return the numbers of annotated rows; refuse some that do not fit."""
-    index = check.as_array(rows)
+    index = as_array(rows)
     if (
         index.ndim != 1
         or len(index) != given
@@ -127,8 +129,8 @@ def annotation_fits(marks: np.ndarray, shape: tuple[int, ...]) -> None:
 def inputs(X: Any) -> np.ndarray:
     """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
     if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
-        return check.finite_numbers(X).astype(np.float32)
-    values = np.require(check.as_array(X), np.float32, "W")  # torch warns of arrays that may not be written to
+        return finite_numbers(X).astype(np.float32)
+    values = np.require(as_array(X), np.float32, "W")  # torch warns of arrays that may not be written to
     if values.ndim < 2 or 0 in values.shape:
         raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
     if not np.isfinite(values).all():

@@ -11,6 +11,7 @@ import pandas as pd
 
 from lexplain import check
 
+from ..core.rows import as_array
 from . import _check
 
 
@@ -85,7 +86,7 @@ def mask_of_rows(annotation: object, shape: Sequence[int], annotated_rows: objec
         shape: of the inputs.
         annotated_rows: (m,) numbers of the rows that the annotation describes.
     """
-    marks = np.asarray(check.as_array(annotation), dtype=np.float32)
+    marks = np.asarray(as_array(annotation), dtype=np.float32)
     whole = tuple(shape)
     if annotated_rows is not None:
         index = _check.row_numbers(annotated_rows, len(marks), whole[0])

@@ -13,6 +13,8 @@ from torch import nn
 from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Labels, RawRows
+from ..core.rows import as_array
+from ..predictors.labels import same_length
 from . import _check
 from .right_reasons import CUTOFF, RightReasons, largest
 
@@ -101,14 +103,14 @@ def find_another_explanation(
     check.counts(most=most)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
     _check.search_reads_inputs(None if trainer is None else trainer.features)
-    x, answers = _check.inputs(X), check.as_array(y)
-    check.same_length(len(x), answers)
+    x, answers = _check.inputs(X), as_array(y)
+    same_length(len(x), answers)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
     held, kept = np.split(order, [max(1, round(held_out * len(x)))])
     names = X.columns if isinstance(X, pd.DataFrame) else None
     train, other = (x[part] if names is None else pd.DataFrame(x[part], columns=names) for part in (kept, held))
-    mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else check.as_array(irrelevant_mask)[kept].astype(bool)
+    mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else as_array(irrelevant_mask)[kept].astype(bool)
     search = _Search(make_network, trainer, (train, answers[kept]), (other, answers[held]), cutoff, random_state)
     why = ""
     while len(search.models) < most and not why:

@@ -17,6 +17,7 @@ from ..core import Trial, target_values
 from ..core.contracts import Outputs
 from ..methods import Phase, Step
 from ..predictors import mlp
+from ..predictors.labels import network_output
 from ..training import Checkpoint, Settings, constant, fit
 from .learner import Learner, Variant
 
@@ -85,7 +86,7 @@ def train(
     network = network.to(fabric.device).requires_grad_(True)
     with torch.no_grad():
         few = rows.take(slice(0, 4)).to(fabric.device)
-        check.network_output(network.eval()(few.x), len(few), outputs.count, outputs.real)
+        network_output(network.eval()(few.x), len(few), outputs.count, outputs.real)
     learn, held = _split(rows, training.held_out)
     marked = learn.irrelevant is not None and training.strength != 0 and bool(learn.irrelevant.any())
     if not marked:

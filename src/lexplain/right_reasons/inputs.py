@@ -10,10 +10,11 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from .. import check
 from ..core.contracts import Encoded, Features, Json, Labels, Names, RawRows
+from ..core.rows import as_array
 from ..features import restore
 from ..predictors import Problem, Target, from_labels
+from ..predictors.labels import same_length
 from . import _check
 from .annotation import mask_of_rows
 
@@ -76,7 +77,7 @@ class PlainInputs:
         """Rows as float32; refuse those of another shape than the fit's."""
         x = _check.inputs(X)
         _check.same_input_shape(x.shape[1:], self.shape)
-        return X if isinstance(X, pd.DataFrame) else check.as_array(X), Encoded(torch.from_numpy(x))
+        return X if isinstance(X, pd.DataFrame) else as_array(X), Encoded(torch.from_numpy(x))
 
     def row_names(self, rows: RawRows) -> Names:
         """The names of the fit."""
@@ -127,7 +128,7 @@ class FeatureInputs:
 
     def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
         """One mark an encoded input, from one mark a feature or from one an encoded input; padding is never marked."""
-        given, rows, shape = np.shape(check.as_array(annotation)), len(encoded.x), self.features.shape
+        given, rows, shape = np.shape(as_array(annotation)), len(encoded.x), self.features.shape
         of_inputs = given[-len(shape) :] == shape and shape != (self.features.count,)
         needed = shape if of_inputs else (self.features.count,)
         marks = torch.from_numpy(mask_of_rows(annotation, (rows, *needed), annotated_rows).copy())
@@ -154,7 +155,7 @@ def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plai
     """
     if plain:
         x, target = _check.inputs(X), from_labels(y)
-        check.same_length(len(x), target.values)
+        same_length(len(x), target.values)
         return PlainInputs.of(X, x), Encoded(torch.from_numpy(x)), target
     problem = Problem.of(X, y, features=features)
     _check.numeric(problem.features)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Explanation, Trial, seeded
 from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..core.rows import as_array
 from ..predictors import Target
 from ..training import Checkpoint, fabric_of
 from . import _check
@@ -133,7 +134,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         seed = int(given if isinstance(given, (int, np.integer)) else check_random_state(given).randint(2**31))
         marks = None if irrelevant_mask is None else inputs.marks(irrelevant_mask, encoded, annotated_rows)
         rows = Trial(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
-        always = None if always_include is None else rows.take(torch.as_tensor(check.as_array(always_include)))
+        always = None if always_include is None else rows.take(torch.as_tensor(as_array(always_include)))
         if self.network is not None:
             network = copy.deepcopy(self.network)
         else:
@@ -226,7 +227,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         from sklearn.metrics import accuracy_score, r2_score
 
         predicted = self.predict(X)
-        return float((r2_score if self.outputs_.real else accuracy_score)(check.as_array(y), predicted))
+        return float((r2_score if self.outputs_.real else accuracy_score)(as_array(y), predicted))
 
     def input_gradients(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> np.ndarray:
         """The slopes (n, ...) of the network's output along its inputs, encoded ones where it has features.

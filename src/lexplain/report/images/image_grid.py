@@ -17,6 +17,8 @@ from lexplain.report.figures.canvas import INK, ORANGE, TEXT, LaidOutOnce, liter
 from lexplain.report.rows import read_row, spread_rows
 from lexplain.report.wording import count, number
 
+from ...core.rows import as_array
+from ...predictors.labels import same_length
 from .. import _check
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
@@ -48,9 +50,9 @@ def image_grid(
     features, span = explained_patches(explanation), span_of(explanation.data)
     wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
     shown = _check.rows_to_draw(wanted, len(explanation))
-    known = None if labels is None else check.as_array(labels)
+    known = None if labels is None else as_array(labels)
     if known is not None:
-        check.same_length(len(explanation), known)
+        same_length(len(explanation), known)
     true = None if truth is None else features.truth(truth, len(explanation))
     panels = _panels(explanation, shown, span)
     if imputer is not None:

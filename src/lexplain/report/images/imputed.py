@@ -16,6 +16,7 @@ from lexplain.explainers import Explainer
 from lexplain.features import Patches
 from lexplain.report.figures.canvas import INK, TEXT, LaidOutOnce
 
+from ...core.rows import as_array
 from .image_axes import HID, legend, show
 from .paint import kept_alone
 from .picture import displayed, fitted_patches, height_of, kept_on, legend_of, span_of
@@ -74,7 +75,7 @@ def _parts(explainer: Explainer | GivenParts, image: RawRows) -> tuple[Imputer, 
         check.fitted(explainer)
         imputer, features, given = explainer.method_.imputer, explainer.features_, None
     patches = fitted_patches(features, image)
-    values = check.as_array(image)
+    values = as_array(image)
     values = values[None] if values.ndim < len(str(patches.layout)) else values
     mask = explainer.explain(values).mask if not isinstance(explainer, tuple) else torch.as_tensor(given)
     return imputer, patches, check.mask_of_rows(mask.reshape(-1, mask.shape[-1]), (1, patches.count)), values

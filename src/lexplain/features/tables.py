@@ -1,4 +1,4 @@
-"""Tables, arrays and images as they are given."""
+"""Tables as they are given."""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
-from .values import one_of
+from ..core.contracts import Json, RawRows
+from ..core.rows import as_array
 
 MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
-LAYOUTS = ("NCHW", "NHWC", "NHW")
 GREATEST = float(np.finfo(np.float32).max)
-CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
 
 
-def table(X: Any) -> np.ndarray | pd.DataFrame:
+def table(X: RawRows) -> np.ndarray | pd.DataFrame:
     """Return a DataFrame as it is, and other rows as an array of two axes; refuse what is no table. Its numbers are not looked at."""
     if not isinstance(X, pd.DataFrame):
         return two_axes(X)
@@ -36,7 +33,7 @@ def table(X: Any) -> np.ndarray | pd.DataFrame:
     return X
 
 
-def holds_categories(dtype: Any) -> bool:
+def holds_categories(dtype: object) -> bool:
     """Whether a column of this type holds categories: pandas' own, or text."""
     return isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) or dtype == np.dtype(object)
 
@@ -59,7 +56,7 @@ def categories(column: pd.Series[Any]) -> None:
         )
 
 
-def known_categories(column: pd.Series[Any], known: Sequence[Any]) -> np.ndarray:
+def known_categories(column: pd.Series[Any], known: Sequence[Json]) -> np.ndarray:
     """Return the positions (n,) of a column's cells among the categories of the fit; refuse a missing or unknown one."""
     _require_no_missing(column)
     index = pd.Index(known)
@@ -95,11 +92,11 @@ def _cell_types(column: pd.Series[Any]) -> str:
     return f"{pd.api.types.infer_dtype(cells)} values"
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def two_axes(X: Any) -> np.ndarray:
+def two_axes(X: RawRows) -> np.ndarray:
     """Return rows as an array (rows, columns); refuse sparse matrices, other shapes, and no rows."""
     if hasattr(X, "toarray"):
         raise TypeError("a sparse matrix was passed, but dense data is needed; use X.toarray()")
@@ -119,7 +116,7 @@ def two_axes(X: Any) -> np.ndarray:
     return values
 
 
-def finite_numbers(X: Any) -> np.ndarray:
+def finite_numbers(X: RawRows) -> np.ndarray:
     """Return a table as an array of doubles; refuse strings, NaN, infinity and other shapes, naming the column."""
     names = [str(c) for c in X.columns] if isinstance(X, pd.DataFrame) else None
     if isinstance(X, pd.DataFrame):
@@ -146,29 +143,3 @@ def finite_numbers(X: Any) -> np.ndarray:
             f"Input X contains {kind} (first in row {row}, column {label}); impute or drop such rows, missing values are not supported yet"
         )
     return values
-
-
-def as_array(X: Any) -> np.ndarray:
-    """Rows as an array, whatever device a tensor, or a list of them, lies on and whether it carries gradients or not."""
-    if isinstance(X, (list, tuple)) and X and all(isinstance(each, Tensor) and each.shape == X[0].shape for each in X):
-        X = torch.stack(list(X))
-    if isinstance(X, Tensor):
-        X = X.detach().cpu()
-        return np.asarray(X.float() if X.dtype is torch.bfloat16 else X)  # NumPy has no bfloat16
-    return np.asarray(X)
-
-
-def image_layout(shape: Sequence[int], layout: str | None) -> str:
-    """Return the layout of images, told or read off their shape; refuse one that does not fit, or cannot be told."""
-    if layout is not None:
-        one_of(layout, list(LAYOUTS), "layout")
-        if len(layout) != len(shape):
-            raise ValueError(f"layout={layout!r} has {len(layout)} axes, but X has shape {tuple(shape)}")
-        return layout
-    if len(shape) == 3:
-        return "NHW"
-    first, last = shape[1] in CHANNELS, shape[-1] in CHANNELS
-    if first == last:
-        both = "either axis could be" if first else "no axis looks like"
-        raise ValueError(f"X has shape {tuple(shape)}, where {both} the channels; say Patches(layout='NCHW') or Patches(layout='NHWC')")
-    return "NCHW" if first else "NHWC"

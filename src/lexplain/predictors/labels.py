@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-from .tables import as_array
+from ..core.contracts import Labels, Model
+from ..core.rows import as_array
 
 
-def same_length(rows: int, y: Any) -> None:
+def same_length(rows: int, y: Labels) -> None:
     """Refuse labels that do not belong to the rows."""
     if rows != len(y):
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows and y {len(y)}; give one y a row")
 
 
-def network_reads(model: Any, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
+def network_reads(model: Model, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
     """Refuse a torch network of rows that no network could read."""
     if isinstance(model, torch.nn.Module):
         to_network(x[:1])
@@ -40,7 +40,7 @@ def model_output(output: np.ndarray, rows: int) -> np.ndarray:
     return output
 
 
-def target_values(y: Any) -> np.ndarray:
+def target_values(y: Labels) -> np.ndarray:
     """Return y as an array of one value a row, or of one row of probabilities a row."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; give labels y, or model= to explain a model")
@@ -54,7 +54,7 @@ def target_values(y: Any) -> np.ndarray:
     return values
 
 
-def known_classes(target: Any, classes: np.ndarray | None, rows: int) -> np.ndarray:
+def known_classes(target: Labels, classes: np.ndarray | None, rows: int) -> np.ndarray:
     """Turn class labels into their indices, or refuse one that was not seen in fit."""
     if classes is None:
         raise ValueError(f"target={target!r} names a class, but a real-valued output has none; leave target out")
@@ -69,7 +69,7 @@ def known_classes(target: Any, classes: np.ndarray | None, rows: int) -> np.ndar
     return np.array([known[label] for label in asked], dtype=np.int64)
 
 
-def in_classes(y: Any, classes: np.ndarray | None) -> np.ndarray:
+def in_classes(y: Labels, classes: np.ndarray | None) -> np.ndarray:
     """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are."""
     values = target_values(y)
     if classes is None or values.ndim == 2:
@@ -86,7 +86,7 @@ def as_many_outputs(got: int, needed: int) -> None:
         )
 
 
-def network_output(output: Any, rows: int, count: int, real: bool) -> None:
+def network_output(output: Tensor, rows: int, count: int, real: bool) -> None:
     """Refuse a network whose output does not fit the target."""
     shape = tuple(output.shape)
     fits = shape in ((rows,), (rows, 1)) if real else shape == (rows, count)

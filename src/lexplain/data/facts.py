@@ -1,0 +1,70 @@
+"""A data set in words, and its parts as the content of a file."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+
+from .. import check
+from ..core import Dataset
+from ..features.tables import holds_categories
+from .by_kind import SIZE_IN_WORDS
+
+
+def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
+    """A part of a data set as the content of a file: its columns and y as .csv, or with the truth and the probabilities as .npz."""
+    rows = getattr(data, check.one_of(part, ["train", "validation", "test"], "part"))
+    if ending == ".csv":
+        if rows.x.ndim > 2:
+            raise ValueError(f"{data.name} holds images of shape {tuple(rows.x.shape[1:])}, which are no table; write an .npz file")
+        frame = data.frame(rows)
+        targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
+        frame = frame.assign(**targets)
+        return frame.to_csv(index=False).encode()
+    x = rows.x if rows.x.ndim > 2 else _numbers_of(data.frame(rows), data.name)
+    known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
+    content = io.BytesIO()
+    np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
+    return content.getvalue()
+
+
+def _numbers_of(frame: pd.DataFrame, name: str) -> np.ndarray:
+    """Return the columns of a data set as one array; refuse those with categories, which such a file cannot hold."""
+    if any(holds_categories(dtype) for dtype in frame.dtypes):
+        raise ValueError(f"{name} has columns of categories, which an .npz file cannot hold; write a .csv file")
+    return frame.to_numpy()
+
+
+def facts(data: Dataset) -> dict[str, str]:
+    """What there is to know of a data set, in words."""
+    train, test = data.train, data.test
+    told = {"rows": ", ".join(f"{part} {len(getattr(data, part)):,}" for part in ("train", "validation", "test")), **_columns(data)}
+    if train.truth is not None:
+        sizes, counts = np.unique(train.truth.sum(1), return_counts=True)
+        each = ", ".join(f"{k} ({n / len(train):.0%} of the rows)" for k, n in zip(sizes, counts, strict=True))
+        told["true features"] = each if len(sizes) <= 12 else f"from {sizes[0]} to {sizes[-1]}, {train.truth.sum(1).mean():.3g} on average"
+    if data.control_flow is not None:
+        told["control flow"] = f"{data.names[data.control_flow]}, which only decides which others matter"
+    if train.y.ndim == 1 and train.y.dtype.kind in "iub":
+        classes, counts = np.unique(train.y, return_counts=True)
+        told["classes"] = ", ".join(f"{c} ({n / len(train):.1%})" for c, n in zip(classes, counts, strict=True))
+    elif train.y.ndim == 1:
+        told["values"] = f"from {train.y.min():.3g} to {train.y.max():.3g}, {train.y.mean():.3g} on average"
+    if test.probabilities is not None:
+        told["best accuracy"] = f"{test.probabilities.max(1).mean():.1%}, what a model that knows the true probabilities reaches"
+    return told
+
+
+def _columns(data: Dataset) -> dict[str, str]:
+    """The columns of a table and their categories, or the size of an image and of its features, in words."""
+    if data.features is not None and data.features.kind in SIZE_IN_WORDS:
+        return SIZE_IN_WORDS[data.features.kind](data, data.features)
+    many = len(data.names)
+    told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
+    frame = data.frame(data.train)
+    categories = {str(name): frame[name].nunique() for name in frame.columns if holds_categories(frame[name].dtype)}
+    if categories:
+        told["categories"] = ", ".join(f"{name} ({n})" for name, n in categories.items())
+    return told
