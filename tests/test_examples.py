@@ -24,6 +24,15 @@ def test_every_example_is_run():
     assert {path.name for path in EXAMPLES.glob("*.py")} == set(ARGUMENTS)
 
 
+def test_the_picture_of_the_library_says_what_its_script_draws():
+    docs = EXAMPLES.parent / "docs"
+    drawn = runpy.run_path(str(docs / "flow.py"))["flow"]()
+    words = [line for text in drawn.texts for line in text.get_text().splitlines()]
+    assert {"raw input", "selector", "imputer", "predictor", "objective", "evaluator", "verdict"} <= set(words)
+    picture = (docs / "flow.svg").read_text()
+    assert [line for line in words if line not in picture] == []
+
+
 @pytest.fixture(autouse=True)
 def short_trainings(tmp_path, monkeypatch):
     for place in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):

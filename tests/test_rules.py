@@ -96,7 +96,6 @@ KINDS = {"Columns", "Groups", "Patches", "FeatureKind"}
 FEATURES = {"features", "features_", "_features", "blank"}
 RANKS = {  # who looks at the number of axes, and is no answer to which kind features are
     "imputers/vaeac.py": "an imputer learns from encoded rows alone, and reads (channels, rows, columns) as an image",
-    "imputers/vaeac_networks.py": "the same",
     "data/files.py": "a file holds a table or images, whatever they are explained as",
     "data/facts.py": "the same",
     "right_reasons/annotation.py": "a picture that somebody painted marks in",

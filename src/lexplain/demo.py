@@ -20,11 +20,12 @@ from . import __version__
 from .auditing import encoding_values, judge
 from .core import Dataset, Explanation, Trial
 from .core.contracts import Model
+from .core.files import write_bytes
 from .data import load_data
 from .explainers import Explainer, FitWarning
 from .metrics import Estimate, accuracy, auroc, bootstrap, cfsr, fdr, kept, tpr
 from .predictors import Problem
-from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff, write_page
+from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
 from .training import Evaluator, train_evaluator
 
 LEGEND = "kept: features kept; gap: encoding gap, ACC - eACC; ms: per explanation; ACC, eACC, gap, TPR, FDR, CFSR in percent"
@@ -70,7 +71,7 @@ def run(out: Path, *, seed: int = 0, quick: bool = False) -> Path:
     console.print(_table([one.row for one in scored]))
     console.print(LEGEND, style="dim")
     html = _page(cancer_scored, s3_scored, synthetic, time.monotonic() - began)
-    written = Path(write_page(out, html))
+    written = write_bytes(out, html.encode())
     then = "Next, your own table: lexplain fit your.csv --label COLUMN --out model.lex"
     console.print(f"The report is {written.resolve()}; open it in a browser. {then}", soft_wrap=True)
     return written

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 import torch
+from exact_shapley import exact_shapley
 from torch import nn
 
-from lexplain.baselines import FastSHAP, exact_shapley
+from lexplain.baselines import FastSHAP
 from lexplain.core import Trial
 from lexplain.imputers import Constant, Marginal
 

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from exact_shapley import exact_shapley
 from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from lexplain import Groups
-from lexplain.baselines import DeepSHAP, KernelSHAP, TreeSHAP, exact_shapley
+from lexplain.baselines import DeepSHAP, KernelSHAP, TreeSHAP
 
 pytest.importorskip("shap")
 pytestmark = pytest.mark.filterwarnings("ignore:__array_wrap__ must accept:DeprecationWarning")

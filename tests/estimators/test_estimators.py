@@ -7,8 +7,9 @@ from itertools import combinations, permutations, product
 import pytest
 import torch
 
+from estimators.enumeration import Enumeration
 from lexplain.core.contracts import Coupled
-from lexplain.estimators import Disarm, Enumeration, Pathwise, Rebar, Reinforce, StraightThrough
+from lexplain.estimators import Disarm, Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.masks import Bernoulli, TopK
 
 ROWS = 100_000  # of the same logits: each is one draw of the gradient

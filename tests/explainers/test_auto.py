@@ -13,9 +13,9 @@ from sklearn.exceptions import NotFittedError
 from lexplain.core import Trial, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
+from lexplain.explainers.card import _paid, search
 from lexplain.explainers.findings import findings
 from lexplain.explainers.path import choose, judged_by, path_judge, walk
-from lexplain.explainers.search import _paid, search
 from lexplain.features import Columns
 from lexplain.methods import Parts, Rounds, gains, realx
 from lexplain.predictors import Classes, Frozen

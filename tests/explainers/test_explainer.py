@@ -15,7 +15,7 @@ from torch import nn
 
 from lexplain.baselines import RandomBaseline
 from lexplain.explainers import Explainer
-from lexplain.explainers.prediction import prediction_of
+from lexplain.explainers.one_pass import prediction_of
 from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import Coins

@@ -9,8 +9,9 @@ import pytest
 import torch
 from torch import nn
 
+from estimators.enumeration import Enumeration
 from lexplain.core import Trial, as_target, seeded
-from lexplain.estimators import Disarm, Enumeration, Pathwise, Rebar, Reinforce
+from lexplain.estimators import Disarm, Pathwise, Rebar, Reinforce
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Bernoulli, ConcreteMax, TopK

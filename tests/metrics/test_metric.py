@@ -14,9 +14,9 @@ from lexplain.metrics.metric import Metric, metric
 from lexplain.metrics.off_data import off_data
 from lexplain.metrics.predictive import accuracy, agreement, auprc, auroc, log_likelihood
 from lexplain.metrics.roar import kar, roar
-from lexplain.metrics.sanity import mask_cosine, rank_correlation
+from lexplain.metrics.sanity import mask_cosine
 from lexplain.metrics.selection import empty, kept, mask_only_accuracy, selection_rate
-from lexplain.metrics.sensitivity import local_lipschitz, sensitivity
+from lexplain.metrics.sensitivity import sensitivity
 from lexplain.metrics.stability import mask_stability, rank_stability
 from lexplain.metrics.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
 
@@ -55,14 +55,12 @@ METRICS = [
     (deletion, (SCORES.T, 2 * FEATURES)),
     (infidelity, (torch.sin, lambda x, generator: (x / 2, x / 2), SCORES, SCORES)),
     (sensitivity, (torch.sin, SCORES)),
-    (local_lipschitz, (torch.sin, SCORES)),
     (off_data, (SCORES[: ROWS // 2], SCORES[ROWS // 2 :])),
     (mask_cosine, (MASK, ~MASK)),
-    (rank_correlation, (SCORES, SCORES.roll(1, 0))),
     (mask_stability, (torch.stack([MASK, ~MASK, TRUTH]),)),
     (rank_stability, (torch.stack([SCORES, SCORES.roll(1, 0), SCORES.roll(1, 1)]),)),
 ]
-DRAWN = [sensitivity, local_lipschitz]  # that draw near each row
+DRAWN = [sensitivity]  # that draws near each row
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device"))]
 
 

@@ -18,7 +18,6 @@ from lexplain.metrics import (
     insertion_curve,
     median_rank,
     post_hoc_accuracy,
-    rank_correlation,
     rank_stability,
     retraining_curve,
     selection_rate,
@@ -58,12 +57,11 @@ LONG, HIGH, NONE = padded(X, 9.0), padded(SCORES, 5.0), padded(MASK, False)
         (lambda: selection_rate(MASK), lambda: selection_rate(NONE, VALID)),
         (lambda: auroc_against_truth(SCORES, TRUTH), lambda: auroc_against_truth(HIGH, padded(TRUTH, False), VALID)),
         (lambda: median_rank(SCORES, TRUTH), lambda: median_rank(HIGH, padded(TRUTH, False), None, VALID)),
-        (lambda: rank_correlation(SCORES, X), lambda: rank_correlation(HIGH, padded(X, -3.0), VALID)),
         (lambda: rank_stability(torch.stack([SCORES, X])), lambda: rank_stability(torch.stack([HIGH, padded(X, 7.0)]), VALID)),
         (lambda: post_hoc_accuracy(model, PLAIN, X, MASK), lambda: post_hoc_accuracy(model, PADDED, LONG, NONE, valid=VALID)),
         (lambda: complement_accuracy(model, PLAIN, X, MASK), lambda: complement_accuracy(model, PADDED, LONG, NONE, valid=VALID)),
     ],
-    ids=["tpr", "fpr", "rate", "auroc", "median rank", "correlation", "stability", "kept features", "the others"],
+    ids=["tpr", "fpr", "rate", "auroc", "median rank", "stability", "kept features", "the others"],
 )
 def test_padding_counts_nowhere(short, long):
     assert torch.allclose(short().double(), long().double(), equal_nan=True)

@@ -3,38 +3,13 @@ import torch
 
 from lexplain.core import Trial, as_target
 from lexplain.masks import ConcreteMax
-from lexplain.objectives import PriorExplainer, ToUniform
+from lexplain.objectives import PriorExplainer
 
 TARGET = as_target(torch.ones(2, 1), real=False)
 
 
 def trial(logits, k=3, valid=None, progress=0.0):
     return Trial(torch.zeros(len(logits), 4), TARGET, valid=valid, p=ConcreteMax(logits, k, valid), progress=progress)
-
-
-def test_equal_scores_are_uniform():
-    assert ToUniform(0.5)(trial(torch.full((2, 4), 7.0))).tolist() == pytest.approx([0, 0], abs=1e-6)
-
-
-def test_equal_scores_of_the_valid_are_uniform():
-    valid = torch.tensor([[True, True, False, False]]).expand(2, -1)
-    assert ToUniform(0.5)(trial(torch.zeros(2, 4), valid=valid)).tolist() == pytest.approx([0, 0], abs=1e-6)
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_the_price_is_of_k_divergences_from_uniform(k):
-    logits = torch.randn(2, 4)
-    share = logits.softmax(-1)
-    divergence = [sum(s * (s * 4).log() for s in row).item() for row in share]
-    assert ToUniform(0.5)(trial(logits, k=k)).tolist() == pytest.approx([0.5 * k * d for d in divergence], rel=1e-4)
-
-
-def test_certain_draws_have_a_finite_price():
-    logits = torch.tensor([[200.0, 0, 0, 0], [0, 0, 0, -200.0]]).requires_grad_()
-    cost = ToUniform(1.0)(trial(logits, k=1))
-    assert cost[0].item() == pytest.approx(torch.tensor(4.0).log().item(), rel=1e-4)
-    (slope,) = torch.autograd.grad(cost.sum(), logits)
-    assert slope.isfinite().all()
 
 
 PRIOR = torch.tensor([[3.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0]])

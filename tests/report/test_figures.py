@@ -16,7 +16,6 @@ from lexplain.report import (
     certainty,
     cost,
     feature_rates,
-    flow,
     honesty,
     kept_tradeoff,
     path,
@@ -72,7 +71,6 @@ FIGURES = {
     "path without a judge": lambda explanation, ax=None: path(PATH.loc[:, ~PATH.columns.str.startswith("eacc")], ax=ax),
     "certainty": lambda explanation, ax=None: certainty(Estimate(0.06, 0.02, 0.1, 500, 0.9), margin=0.05, ax=ax),
     "kept_tradeoff": lambda explanation, ax=None: kept_tradeoff(KEPT, own=(1.4, 0.8, 0.75, 0.86), every=0.9, ax=ax),
-    "flow": lambda explanation, ax=None: flow(ax=ax),
 }
 
 
@@ -364,12 +362,6 @@ def test_tables_that_lack_something_are_refused(draw):
         draw(pd.DataFrame({"method": ["realx"]}))
     with pytest.raises(ValueError, match="no row"):
         draw(pd.concat([HONESTY, TRUTH, COST]).iloc[:0])
-
-
-def test_flow_names_every_step():
-    said = texts_of(flow())
-    for name in ("raw input", "features", "selector", "mask", "imputer", "predictor", "objective", "evaluator", "verdict"):
-        assert name in said
 
 
 @pytest.mark.parametrize("kind", ["svg", "png", "pdf"])

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexplain.report import Section, cost, feature_rates, page, row_bars, write_page
+from lexplain.report import Section, cost, feature_rates, page, row_bars
 
 COST = pd.DataFrame(
     {"method": ["realx", "shap"], "ms": [0.0042, 812.0], "verdict": ["honest", "encodes the answer"], "fast": [True, False]}
@@ -100,24 +100,3 @@ def test_pages_made_side_by_side_are_like_those_made_alone(make):
     alone = [work(row) for row in range(4)]
     with ThreadPoolExecutor(4) as pool:
         assert list(pool.map(work, range(4))) == alone
-
-
-def test_writing_is_all_or_nothing(tmp_path, monkeypatch):
-    path = write_page(tmp_path / "new" / "page.html", "ä")
-    assert path.read_text(encoding="utf-8") == "ä"
-
-    def full(*args):
-        raise OSError("no space left")
-
-    monkeypatch.setattr("os.replace", full)
-    with pytest.raises(OSError, match="no space"):
-        write_page(path, "other")
-    assert path.read_text(encoding="utf-8") == "ä"
-    assert list(path.parent.iterdir()) == [path]
-
-
-def test_a_page_that_cannot_be_rendered_leaves_the_old_file(tmp_path):
-    path = write_page(tmp_path / "page.html", "old")
-    with pytest.raises(ValueError, match="are needed"):
-        write_page(path, page("A", "B", [Section("C", figures=[cost(pd.DataFrame({"method": ["a"]}))])]))
-    assert path.read_text() == "old"

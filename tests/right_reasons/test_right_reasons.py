@@ -14,8 +14,8 @@ from lexplain.core import seeded
 from lexplain.core.contracts import Encoded
 from lexplain.features import FeatureKind, Patches
 from lexplain.predictors import mlp
+from lexplain.right_reasons.learner import Balance
 from lexplain.right_reasons.penalty import Terms
-from lexplain.right_reasons.strength import Balance
 
 SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2}
 

@@ -1,4 +1,4 @@
-"""Fresh networks."""
+"""Fresh networks, and networks whose weights are drawn anew."""
 
 import pytest
 import torch
@@ -7,7 +7,7 @@ from torch import nn
 from lexplain.core import Trial, as_target
 from lexplain.features import Columns
 from lexplain.predictors import Classes, RealValue, mlp
-from lexplain.training.retrained import retrain
+from lexplain.training.retrained import reinitialised, retrain
 
 X = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))
 FEATURES = Columns().fit(X.numpy())
@@ -48,3 +48,58 @@ def test_the_seed_decides():
 def test_refuses_rows_that_cannot_be_split():
     with pytest.raises(ValueError, match="too few"):
         retrain(CLASSES.take(slice(0, 10)), FEATURES, Classes(2))
+
+
+# ---- weights drawn anew ----
+
+
+class Scaled(nn.Module):
+    """A network with a parameter that no layer can reset."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.full((400,), 7.0))
+        self.net = nn.Sequential(nn.Linear(400, 3), nn.BatchNorm1d(3), nn.Linear(3, 2))
+
+    def forward(self, x):
+        return self.net(self.scale * x)
+
+
+def weights(module):
+    return {name: value.clone() for name, value in module.state_dict().items()}
+
+
+def moved(before, after):
+    return {name for name in before if not torch.equal(before[name], after[name])}
+
+
+def test_a_reinitialised_model_has_forgotten_and_the_given_one_has_not():
+    model = Scaled()
+    model.net[1](torch.randn(50, 3))  # moves the running statistics
+    before = weights(model)
+    fresh = reinitialised(model, seed=1)
+    assert {"scale", "net.0.weight", "net.0.bias", "net.2.weight", "net.1.running_mean"} <= moved(before, weights(fresh))
+    assert fresh.scale.std().item() == pytest.approx(7, rel=0.15)
+    assert fresh.net[0].weight.abs().max() <= 1 / 20  # torch's own start for 400 inputs
+    assert not moved(before, weights(model))
+    assert not moved(weights(fresh), weights(reinitialised(model, seed=1)))
+    assert moved(weights(fresh), weights(reinitialised(model, seed=2)))
+
+
+def test_a_new_draw_is_not_the_one_a_model_began_from():
+    torch.manual_seed(3)
+    model = nn.Linear(4, 4)
+    assert moved(weights(model), weights(reinitialised(model, seed=3)))
+
+
+def test_attention_is_reset_by_its_own_rule():
+    attention = nn.MultiheadAttention(8, 2)
+    nn.init.constant_(attention.in_proj_weight, 100.0)
+    assert reinitialised(attention).in_proj_weight.abs().max() < 2
+
+
+def test_drawing_anew_leaves_the_callers_random_state_alone():
+    model = nn.Linear(2, 2)
+    state = torch.get_rng_state()
+    reinitialised(model)
+    assert torch.equal(state, torch.get_rng_state())

@@ -161,7 +161,6 @@ class Need(NamedTuple):
     there: Callable[[Evidence], bool]
 
 
-CHANCE = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
 NEEDS: dict[str, Need] = {
     "classes": Need("a target of classes", lambda e: not e.outputs.real),
     "own prediction": Need("an explanation with a predictor of its own", lambda e: e.explanation.predict is not None),

@@ -18,7 +18,6 @@ from .from_lime import LIME as LIME
 from .from_shap import DeepSHAP as DeepSHAP, KernelSHAP as KernelSHAP, TreeSHAP as TreeSHAP
 from .infidelity import Infidelity as Infidelity
 from .senn import SENN as SENN
-from .shapley import exact_shapley as exact_shapley
 from .simple import AllBaseline as AllBaseline, OracleBaseline as OracleBaseline, RandomBaseline as RandomBaseline
 
 BASELINES: dict[str, type[Baseline]] = {  # the menu of comparisons; code imports the class

@@ -28,14 +28,6 @@ def baseline_given(name: str, needs: Sequence[str], y: Any, model: Any) -> None:
         )
 
 
-def few_players(count: int, most: int) -> None:
-    """Refuse to enumerate too many subsets."""
-    if not 1 <= count <= most:
-        raise ValueError(
-            f"{count} players have {2.0**count:.3g} subsets; with 1 to {most} players all can be visited, with more use KernelSHAP"
-        )
-
-
 def no_trees(model: Any, why: Exception) -> TypeError:
     """Word the refusal of a model that is not made of trees."""
     return TypeError(

@@ -5,7 +5,6 @@ To add one: a file with one class, a line here, and a line in tests/estimators/t
 """
 
 from .disarm import Disarm as Disarm
-from .enumeration import Enumeration as Enumeration
 from .marginal_gains import MarginalGains as MarginalGains
 from .pathwise import Pathwise as Pathwise
 from .rebar import Rebar as Rebar

@@ -3,4 +3,4 @@
 from .explainer import Explainer as Explainer
 from .findings import FitWarning as FitWarning
 from .fitting import chosen_recipe as chosen_recipe
-from .to_quantus import to_quantus as to_quantus
+from .interop import to_quantus as to_quantus

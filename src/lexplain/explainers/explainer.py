@@ -26,8 +26,7 @@ from . import _check
 from .card import own_card
 from .findings import FitWarning, findings
 from .fitting import Fitting
-from .one_pass import OnePass
-from .prediction import prediction_of
+from .one_pass import OnePass, prediction_of
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -200,7 +199,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             inputs: rows (n, columns) as a tensor, or a tuple of one.
             target: taken because captum's metrics pass it on; a selection is one of the prediction, of whatever class.
         """
-        from .attribute import attribute
+        from .interop import attribute
 
         return attribute(self, inputs)
 

@@ -7,8 +7,6 @@ To add one: a file with one class, a line here, and a line in tests/imputers/tes
 
 from torch import nn
 
-from .as_fill import as_fill as as_fill
-from .as_masker import as_masker as as_masker
 from .background import (
     MAX_BACKGROUND as MAX_BACKGROUND,
     NoBackground as NoBackground,
@@ -18,6 +16,7 @@ from .background import (
 from .by_kind import imputer_for as imputer_for
 from .constant import Constant as Constant
 from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian
+from .interop import as_fill as as_fill, as_masker as as_masker
 from .kmeans import KMeansRows as KMeansRows
 from .logistics import LogisticMeans as LogisticMeans, LogisticMixture as LogisticMixture
 from .marginal import Marginal as Marginal

@@ -18,14 +18,14 @@ from .fidelity import (
     complement_approximator_accuracy as complement_approximator_accuracy,
     post_hoc_accuracy as post_hoc_accuracy,
 )
-from .infidelity import hidden_features as hidden_features, infidelity as infidelity, noisy_baseline as noisy_baseline
+from .infidelity import hidden_features as hidden_features, infidelity as infidelity
 from .metric import Metric as Metric, metric as metric
 from .off_data import off_data as off_data
 from .predictive import accuracy as accuracy, agreement as agreement, auprc as auprc, auroc as auroc, log_likelihood as log_likelihood
 from .roar import kar as kar, only_first as only_first, retraining_curve as retraining_curve, roar as roar, without_first as without_first
-from .sanity import mask_cosine as mask_cosine, permuted as permuted, rank_correlation as rank_correlation
+from .sanity import mask_cosine as mask_cosine, permuted as permuted
 from .selection import empty as empty, kept as kept, mask_only_accuracy as mask_only_accuracy, selection_rate as selection_rate
-from .sensitivity import local_lipschitz as local_lipschitz, sensitivity as sensitivity
+from .sensitivity import sensitivity as sensitivity
 from .speed import Speed as Speed, break_even as break_even, speed as speed
 from .stability import mask_stability as mask_stability, rank_stability as rank_stability
 from .statistics import (

@@ -17,29 +17,6 @@ Perturbation = Callable[[Tensor, Generator | None], tuple[Tensor, Tensor]]
 """Rows (b, ...) to perturbed rows (b, ...), and by how much (b, d) each feature was perturbed."""
 
 
-def noisy_baseline(
-    features: Features, *, baseline: float = 0.0, scale: float = 0.2, bounds: tuple[float, float] | None = None
-) -> Perturbation:
-    """Move each row to a baseline with noise around it; features are perturbed by the difference. For scores that are slopes.
-
-    Args:
-        features: raw values to those of features.
-        baseline: where to; after encoding, 0 is a column's mean.
-        scale: of the normal noise.
-        bounds: least and greatest value there may be, such as (0, 1) for pixels; None: any.
-
-    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (noisy baseline).
-    """
-
-    def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
-        noise = torch.randn(x.shape, generator=generator, dtype=x.dtype, device=x.device)
-        to = baseline + scale * noise
-        to = to if bounds is None else to.clamp(*bounds)
-        return to, features.gather(x - to)
-
-    return perturb
-
-
 def hidden_features(features: Features, imputer: nn.Module, *, rate: float = 0.5, valid: Tensor | None = None) -> Perturbation:
     """Hide each feature with the same probability; those hidden are perturbed by 1. For scores that are parts of the output.
 
@@ -81,7 +58,7 @@ def infidelity(
 
     Args:
         model: encoded rows (n, ...) to outputs (n, c); logits where the paper is to be met.
-        perturb: what happens to rows; `noisy_baseline` or `hidden_features`.
+        perturb: what happens to rows, such as `hidden_features`.
         x: (b, ...) encoded rows.
         scores: (b, d) of their features.
         target: (b,) the class explained; None: the predicted one.

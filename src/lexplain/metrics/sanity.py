@@ -7,7 +7,6 @@ from torch import Generator, Tensor
 
 from .. import check
 from .metric import metric
-from .ranking import centred_ranks
 from .statistics import refuse_unpaired
 
 
@@ -26,20 +25,6 @@ def mask_cosine(mask: Tensor, other: Tensor) -> Tensor:
     sizes = mask.sum(-1) * other.sum(-1)
     shared = (mask & other).sum(-1).double() / sizes.clamp(min=1).double().sqrt()
     return torch.where(mask.any(-1) | other.any(-1), shared, 1.0)
-
-
-@metric(
-    label="Rank correlation",
-    higher_is_better=False,
-    description="Spearman's, with the scores of a randomised model; 0 is chance, 1 says that the model does not matter",
-)
-def rank_correlation(scores: Tensor, other: Tensor, valid: Tensor | None = None) -> Tensor:
-    """Spearman's rank correlation of two rows' scores (b, d); NaN where all features of a row score the same.
-
-    Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 3.
-    """
-    refuse_unpaired(scores, other)
-    return (centred_ranks(scores, valid) * centred_ranks(other, valid)).sum(-1).clamp(-1, 1)
 
 
 def permuted(labels: Tensor, *, generator: Generator | None = None) -> Tensor:

@@ -52,47 +52,6 @@ def sensitivity(
     return torch.where(length > 0, greatest / length, torch.nan)
 
 
-@metric(
-    label="Local Lipschitz",
-    higher_is_better=False,
-    description="greatest change of the scores near a row for each unit that the row moves; 0 does not move at all",
-)
-def local_lipschitz(
-    explain: Callable[..., Tensor],
-    x: Tensor,
-    *,
-    context: Tensor | None = None,
-    concepts: Callable[[Tensor], Tensor] = torch.detach,
-    radius: float = 0.2,
-    draws: int = 50,
-    max_rows: int = MAX_ROWS,
-    generator: Generator | None = None,
-) -> Tensor:
-    """The maximum over draws of |E(x + δ) - E(x)| / |h(x + δ) - h(x)|, δ uniform within the radius; NaN where h never moves.
-
-    Args:
-        explain: encoded rows (n, ...) to scores (n, d); with a context, of both.
-        x: (b, ...) encoded rows.
-        context: as for `sensitivity`.
-        concepts: h, rows (n, ...) to what the scores weigh (n, ...); the rows themselves unless told.
-        radius: most that each value moves.
-        draws: rows near each row.
-        max_rows: most rows explained at a time.
-        generator: of the draws.
-
-    Reference: Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, section 5.
-    """
-    check.counts(draws=draws, max_rows=max_rows)
-    check.positive(radius=radius)
-    here, weighed = _explain(explain, x, context, max_rows), _explain(concepts, x, None, max_rows)
-    greatest = here.new_full((len(x),), -1.0)
-    for near, there in _near(explain, x, context, radius, draws, max_rows, generator):
-        step = _length(_explain(concepts, near, None, max_rows).reshape(-1, *weighed.shape) - weighed)  # (draws, b)
-        slope = torch.where(step > 0, _length(there - here) / step, -1.0)
-        greatest = torch.maximum(greatest, slope.amax(0))
-    return torch.where(greatest >= 0, greatest, torch.nan)
-
-
 def _near(
     explain: Callable[..., Tensor], x: Tensor, context: Tensor | None, radius: float, draws: int, max_rows: int, generator: Generator | None
 ) -> Iterator[tuple[Tensor, Tensor]]:

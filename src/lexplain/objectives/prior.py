@@ -4,39 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, cast
 
-import torch
 from torch import Tensor
 
 from ..core import Trial
-from ..core.contracts import MaskDistribution
-
-
-class OfSize(MaskDistribution, Protocol):
-    """A distribution over masks of a fixed number of features."""
-
-    k: int
-
-
-@dataclass(frozen=True)
-class ToUniform:
-    """Charge for how far the selector's draws are from uniform: the information that the mask carries about the input.
-
-    Reference:
-        Bang et al., Explaining a Black-Box by Using a Deep Variational Information Bottleneck Approach, 2021, equation 8.
-    """
-
-    price: float
-
-    def __call__(self, trial: Trial) -> Tensor:
-        """Cost (b,): price x k x KL(draw || uniform)."""
-        p = cast("OfSize", trial.p)
-        share = p.logits.log_softmax(-1)
-        count = torch.full_like(share[..., 0], share.shape[-1]) if trial.valid is None else trial.valid.sum(-1).clamp_min(1)
-        cost: Tensor = self.price * p.k * ((share.exp() * share).sum(-1) + count.log())
-        return cost
-
 
 Scores = Callable[[Trial], Tensor]  # a trial to scores (b, d) of a prior explainer
 

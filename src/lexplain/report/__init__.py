@@ -7,7 +7,6 @@ from .figures import (
     another_explanation as another_explanation,
     certainty as certainty,
     cost as cost,
-    flow as flow,
     honesty as honesty,
     kept_tradeoff as kept_tradeoff,
     path as path,
@@ -26,4 +25,4 @@ from .images import (
     imputed as imputed,
     masks_side_by_side as masks_side_by_side,
 )
-from .page import Section as Section, page as page, write_page as write_page
+from .page import Section as Section, page as page

@@ -6,7 +6,6 @@ import html as escaping
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,8 +13,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-
-from lexplain.core.files import write_bytes
 
 from .figures.svg import figure_of, to_svg
 from .wording import number
@@ -60,11 +57,6 @@ def page(title: str, lead: str, sections: Sequence[Section], *, top: str = "", v
     ]
     whole = {"title": title, "lead": lead, "top": Markup(top), "sections": parts}  # noqa: S704  as above
     return TEMPLATES.get_template("page.html").render(whole, version=version, date=date)
-
-
-def write_page(path: str | Path, html: str) -> Path:
-    """Write a page into a file; a failure leaves the old file whole."""
-    return write_bytes(path, html.encode())
 
 
 def _inline(drawn: Figure | Axes, nth: int) -> Markup:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from .. import __version__
 from ..comparison.store import machine
+from ..core.files import write_bytes
 from ..metrics.statistics import decimals
 from .cells import Cell, Run
 
@@ -96,8 +97,6 @@ def write_result(
         figures: drawn last; where nothing is to be computed, those that are there stay.
         beside: more finished cells, whose numbers are in some of the sections.
     """
-    from ..report import write_page
-
     every = pd.concat([frame, *beside]).drop_duplicates("key")
     seeds = {int(seed) for seed in frame["seed"]}
     head = [
@@ -112,8 +111,8 @@ def write_result(
     body += [f"![{name}]({name}.svg)" for name, draw in figures.items() if _drawn(run, name, draw)]
     unknown = () if frame["code"].notna().any() else ("code",)
     plain = frame.drop(columns=[name for name in ("key", "options", "training", "fresh", *unknown) if name in frame])
-    write_page(run.folder / "results.csv", plain.to_csv(index=False, float_format="%.6g"))
-    return Path(write_page(run.folder / "README.md", "\n\n".join([*head, *body]) + "\n"))
+    write_bytes(run.folder / "results.csv", plain.to_csv(index=False, float_format="%.6g").encode())
+    return write_bytes(run.folder / "README.md", ("\n\n".join([*head, *body]) + "\n").encode())
 
 
 def _drawn(run: Run, name: str, draw: Callable[[], Figure | Axes | None]) -> bool:

@@ -7,6 +7,5 @@ from .evaluator import Evaluator as Evaluator, train_evaluator as train_evaluato
 from .fit import fit as fit
 from .network import hold_out_tenth as hold_out_tenth, split_tenth as split_tenth, train_network as train_network
 from .readers import MaskAwareReader as MaskAwareReader, MaskDensityRatio as MaskDensityRatio
-from .reinitialise import cascade as cascade, reinitialised as reinitialised
-from .retrained import Retrained as Retrained, retrain as retrain
+from .retrained import Retrained as Retrained, reinitialised as reinitialised, retrain as retrain
 from .settings import Settings as Settings, constant as constant, cosine as cosine

@@ -1,7 +1,8 @@
-"""A fresh network that learns from rows as they are given."""
+"""A fresh network that learns from rows as they are given, and networks with weights drawn anew."""
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING
 
 import torch
@@ -15,12 +16,12 @@ from ..objectives import cross_entropy
 from ..predictors import Trained, network_for
 from .by_kind import MAX_ROWS, pace_of
 from .network import split_tenth, train_network
-from .reinitialise import reinitialised
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 RETRAINING_STEPS = 2000  # optimiser steps at most
+SALT = 7_368_787  # so that a model that began from some seed does not begin there again
 
 
 class Retrained(nn.Module):
@@ -79,3 +80,28 @@ def retrain(
         fabric=fabric,
         seed=seed,
     )
+
+
+def reinitialised(module: nn.Module, *, seed: int = 0) -> nn.Module:
+    """A copy of a module whose parameters are drawn anew; the module itself is left alone.
+
+    A layer that can reset itself does. Parameters of any other are drawn from a normal of the size they had.
+
+    Args:
+        module: with any weights.
+        seed: of the draws.
+
+    Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 3 (model parameter randomisation).
+    """
+    fresh = copy.deepcopy(module)
+    with seeded(SALT + seed), torch.no_grad():
+        for layer in fresh.modules():
+            if next(layer.parameters(recurse=False), None) is None:
+                continue
+            reset = getattr(layer, "reset_parameters", None) or getattr(layer, "_reset_parameters", None)
+            if reset is not None:
+                reset()
+                continue
+            for weight in layer.parameters(recurse=False):
+                weight.copy_(torch.randn_like(weight) * weight.square().mean().sqrt())
+    return fresh

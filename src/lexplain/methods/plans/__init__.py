@@ -1,7 +1,6 @@
 """Plans: how a method learns. A plan owns the gradient estimator and the schedule, and says what the training loop does in which order."""
 
-from .phase import Phase as Phase, Step as Step
-from .plan import Plan as Plan, PredictorSchedule as PredictorSchedule
+from .plan import Phase as Phase, Plan as Plan, PredictorSchedule as PredictorSchedule, Step as Step
 from .rounds import Rounds as Rounds, knowledge as knowledge
 from .screen import MAX_GAIN as MAX_GAIN, MIN_GAIN as MIN_GAIN, ColumnScreen as ColumnScreen
 from .together import Together as Together

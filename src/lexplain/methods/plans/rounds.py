@@ -20,7 +20,7 @@ from ...features import raw_mask
 from ...masks import Bernoulli
 from ...objectives import cross_entropy
 from ...predictors import Trained
-from .phase import Phase, Step
+from .plan import Phase, Step
 from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, halve, screens, seen_features
 
 if TYPE_CHECKING:

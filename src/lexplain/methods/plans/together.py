@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from ...core import Trial
 from ...predictors import Trained
-from .phase import Step
+from .plan import Step
 from .turns import Turns, loss_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class Together(Turns):
     """Predictor and selector learn from the same prediction of the same masks, in one backward pass: about half the cost of turns.
 
     Where that is not possible they take turns: where the estimator sends no gradient through masks, where the predictor does not train or
-    rests, where it never learns from the selector's masks, or where the selector has a speed of its own. Args as for `Turns`.
+    rests, or where it never learns from the selector's masks. Args as for `Turns`.
     """
 
     def _turns(self, method: Method, steps: list[Step]) -> tuple[Step, ...]:
@@ -36,7 +36,6 @@ class Together(Turns):
         """Whether one backward pass can teach both networks, and nobody else has to learn between."""
         alone = self.adversary is None and self.baseline is None and not self.schedule.rests
         alone = alone and (self.schedule.masks is None or self.schedule.own_share > 0)
-        alone = alone and self.selector_speed == 1  # one step has one speed
         return alone and isinstance(method.predictor, Trained) and bool(getattr(self.estimator, "is_cost", False))
 
     def _joint_loss(self, method: Method, trial: Trial) -> Tensor:

@@ -16,8 +16,7 @@ from ...core.contracts import Estimator, MaskDistribution, Predictor
 from ...masks import Coins
 from ...objectives import PriorExplainer, complement, cross_entropy, opposite
 from ...predictors import Trained
-from .phase import Phase, Step
-from .plan import PredictorSchedule
+from .plan import Phase, PredictorSchedule, Step
 
 if TYPE_CHECKING:
     from ..method import Method
@@ -42,7 +41,6 @@ class Turns(nn.Module):
         baseline: a network on full rows whose cost is the selector's baseline (INVASE).
         adversary: learns from what is hidden (MEED).
         prior: an explainer to start from (MEED).
-        selector_speed: multiplies the selector's learning rate; a slow one waits for the predictor.
         decay: weight decay of all that trains, decoupled from the gradient.
     """
 
@@ -58,7 +56,6 @@ class Turns(nn.Module):
         baseline: Predictor | None = None,
         adversary: Adversary | None = None,
         prior: PriorExplainer | None = None,
-        selector_speed: float = 1.0,
         decay: float = 0.0,
     ) -> None:
         super().__init__()
@@ -66,7 +63,7 @@ class Turns(nn.Module):
         self.baseline: Predictor | None = baseline
         self.adversary: Predictor | None = None if adversary is None else adversary.predictor
         self.adversary_weight = 0.0 if adversary is None else adversary.weight
-        self.selector_speed, self.decay = selector_speed, decay
+        self.decay = decay
 
     def with_resting_predictor(self) -> Turns:
         """The same plan for a predictor that learns from random masks first and then rests."""
@@ -133,8 +130,7 @@ class Turns(nn.Module):
             loss_of(method, self._selector_loss),
             loss_of(method, self._selector_check),
             method.objective.likelihood.copies * self.estimator.masks_a_call,
-            self.selector_speed,
-            self.decay,
+            decay=self.decay,
         )
         return (select,) if self.schedule.rests else (*steps, select)
 

@@ -6,7 +6,6 @@
 from .another_explanation import another_explanation as another_explanation
 from .certainty import certainty as certainty
 from .cost import cost as cost
-from .flow import flow as flow
 from .honesty import honesty as honesty
 from .kept_tradeoff import kept_tradeoff as kept_tradeoff
 from .mask_cells import mask_cells as mask_cells

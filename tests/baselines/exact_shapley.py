@@ -8,17 +8,13 @@ from math import factorial
 import torch
 from torch import Tensor
 
-from . import _check
-
-MOST_PLAYERS = 10
-
 
 def exact_shapley(value: Callable[[Tensor], Tensor], count: int) -> Tensor:
     """Shapley values (count, ...) of a game, from its value on every one of the 2 ** count subsets.
 
     Args:
         value: masks (m, count) of bool, True = visible, to values (m, ...).
-        count: players, at most 10.
+        count: players; ten are many.
 
     Reference:
         Shapley, A Value for n-Person Games, 1953, equation 12.
@@ -27,7 +23,6 @@ def exact_shapley(value: Callable[[Tensor], Tensor], count: int) -> Tensor:
         >>> exact_shapley(lambda mask: mask.double() @ torch.tensor([1.0, 3.0]).double() + mask.all(1), 2)
         tensor([1.5000, 3.5000], dtype=torch.float64)
     """
-    _check.few_players(count, MOST_PLAYERS)
     codes = torch.arange(2**count)
     masks = (codes[:, None] >> torch.arange(count)) & 1  # (m, count): the subset that a number spells in binary
     values = value(masks.bool()).double()  # (m, ...)

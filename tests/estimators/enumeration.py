@@ -8,7 +8,7 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from ..core.contracts import Cost, HasLogProb
+from lexplain.core.contracts import Cost, HasLogProb
 
 MOST_FEATURES = 12
 

@@ -1,20 +1,37 @@
-"""A fitted explainer as the explain_func that Quantus's metrics call."""
+"""A fitted explainer for other tools: captum's `attribute`, and the explain_func that Quantus's metrics call."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from sklearn.base import clone
-from torch import nn
+from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Labels, Model, RawRows
 from ..core.rows import as_array
-from .explainer import Explainer
+
+if TYPE_CHECKING:
+    from .explainer import Explainer
+
+
+def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Tensor | tuple[Tensor, ...]:
+    """Scores in the shape, type and structure of the rows given; every column of a group, and pixel of a patch, has its score."""
+    check.fitted(explainer)
+    if isinstance(inputs, tuple):  # captum's metrics wrap what they are given, and expect it back wrapped
+        check.one_input(len(inputs))
+        return (_attribute(explainer, inputs[0]),)
+    return _attribute(explainer, inputs)
+
+
+def _attribute(explainer: Explainer, inputs: Tensor) -> Tensor:
+    features = explainer.features_
+    scores = features.on_inputs(explainer.explain(features.from_array(inputs)).scores)
+    return scores.to(device=inputs.device, dtype=inputs.dtype if inputs.is_floating_point() else torch.get_default_dtype())
 
 
 def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Callable[..., np.ndarray]:

@@ -4,8 +4,7 @@ from itertools import permutations
 
 import pytest
 import torch
-
-from lexplain.baselines import exact_shapley
+from exact_shapley import exact_shapley
 
 
 def game(masks):
@@ -38,9 +37,3 @@ def test_it_is_the_mean_gain_over_all_orders():
 def test_an_additive_game_gives_back_its_weights(count):
     weights = torch.arange(1.0, count + 1).double()
     assert torch.allclose(exact_shapley(lambda masks: masks.double() @ weights + 5, count), weights)
-
-
-@pytest.mark.parametrize("count", [0, 11])
-def test_too_many_players(count):
-    with pytest.raises(ValueError, match=f"{count} players have .* use KernelSHAP"):
-        exact_shapley(game, count)

@@ -1,11 +1,14 @@
-"""The picture of the whole library."""
+"""Draws docs/flow.svg, the picture of the whole library: `python docs/flow.py`."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from .canvas import BLUE, GREEN, INK, MUTED, axes_or_new
+from lexplain.report import save
+from lexplain.report.figures.canvas import BLUE, GREEN, INK, MUTED, axes_or_new
 
 STEPS = (  # what it is, and what it does
     ("raw input", "tables, images,\ntexts, series"),
@@ -20,9 +23,9 @@ WIDTH, HEIGHT, STEP = 1.4, 1.0, 1.76
 BELOW = -1.95  # where the second line of boxes lies
 
 
-def flow(*, ax: Axes | None = None) -> Axes:
+def flow() -> Axes:
     """Draw how raw input becomes an explanation, how that is trained, and how an evaluator judges it."""
-    ax = axes_or_new(ax, 9.2, 3.6)
+    ax = axes_or_new(None, 9.2, 3.6)
     ax.set_axis_off()
     ax.set(xlim=(-0.75, 6 * STEP + 0.75), ylim=(BELOW - 0.6, 1.3), aspect="equal")
     for n, (name, does) in enumerate(STEPS):
@@ -64,3 +67,7 @@ def _box(ax: Axes, centre: tuple[float, float], width: float, words: tuple[str, 
 def _arrow(ax: Axes, start: tuple[float, float], end: tuple[float, float], colour: str) -> None:
     look = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.4, "shrinkA": 1, "shrinkB": 1, "mutation_scale": 12}
     ax.annotate("", end, xytext=start, arrowprops=look)
+
+
+if __name__ == "__main__":
+    save(flow(), Path(__file__).with_suffix(".svg"))
