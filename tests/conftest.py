@@ -10,6 +10,32 @@ def _seed():
     torch.manual_seed(0)
 
 
+# How long networks learn that only judge, and how fast: the one place of the tests that knows where the library keeps it.
+JUDGES = {
+    "judge": "lexplain.training.evaluator.JUDGE_STEPS",
+    "reader": "lexplain.training.evaluator.READER_STEPS",
+    "reader_rate": "lexplain.training.evaluator.READER_RATE",
+    "retraining": "lexplain.training.retrained.RETRAINING_STEPS",
+}
+
+
+def _shorten(patch, **numbers):
+    for name, number in numbers.items():
+        patch.setattr(JUDGES[name], number)
+
+
+@pytest.fixture(scope="session")
+def shorten_judges():
+    """`shorten_judges(patch, judge=5, ...)`, for fixtures of more than one test, which hold a MonkeyPatch of their own."""
+    return _shorten
+
+
+@pytest.fixture
+def short_judges(monkeypatch):
+    """`short_judges(judge=5, reader=5, reader_rate=1e-3, retraining=5)` replaces the given numbers of optimiser steps in this test."""
+    return partial(_shorten, monkeypatch)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def hasty_judges():
     """Let networks that only judge learn for a moment: few tests are about what they say, and every default fit or audit trains some.
@@ -22,6 +48,6 @@ def hasty_judges():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
         patch.setattr("lexplain.explainers.path.DRAWS", 2)
-        patch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 60)
+        _shorten(patch, retraining=60)
         patch.setattr("lexplain.auditing.measures.off_the_data.off_data", partial(off_data, trees=20))
         yield

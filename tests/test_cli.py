@@ -46,10 +46,9 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture
-def quick_judges(monkeypatch):
+def quick_judges(short_judges):
     """Judges that learn for a few steps: what they say is not the matter here."""
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+    short_judges(judge=5, reader=5)
 
 
 def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
@@ -439,9 +438,8 @@ def test_only_the_command_line_refuses_in_words_of_its_options():
             assert not [word for word in words if re.search(r"(^|\s)--[a-z]", word)], f"{path}:{raised.lineno}"
 
 
-def test_a_file_with_text_is_fitted_explained_and_audited(tmp_path, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 30)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 30)
+def test_a_file_with_text_is_fitted_explained_and_audited(tmp_path, short_judges):
+    short_judges(judge=30, reader=30)
     draw = np.random.default_rng(0)
     rows = pd.DataFrame({"age": draw.integers(1, 9, 80), "city": draw.choice(["Rome", "Oslo"], 80), "code": draw.choice(["n1", "n2"], 80)})
     rows.assign(owns=draw.random(80) < 0.5, y=np.where(rows["city"] == "Rome", "yes", "no")).to_csv(tmp_path / "rows.csv", index=False)

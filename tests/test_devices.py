@@ -42,9 +42,8 @@ def placed(net):
 @pytest.mark.parametrize("device", PLACES)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("rows", [X, IMAGES], ids=["table", "images"])
-def test_a_network_is_explained_wherever_it_lies(rows, place, device, regime, tmp_path, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+def test_a_network_is_explained_wherever_it_lies(rows, place, device, regime, tmp_path, short_judges):
+    short_judges(judge=5, reader=5)
     net = network_of(rows, place)
     before = placed(net)
     explainer = lx.Explainer("l2x", keep=2, regime=regime, device=device, **SHORT).fit(rows, model=net)

@@ -246,7 +246,7 @@ LENGTHS = torch.tensor([len(words) for words in X_TEST])
 
 
 @pytest.fixture(autouse=True)
-def joined(monkeypatch):
+def joined(monkeypatch, short_judges):
     """A line in each table by kind, and judges that learn for a moment only."""
     lines = {
         "features.by_kind.RESTORE": restore,
@@ -261,8 +261,7 @@ def joined(monkeypatch):
         folder, file, name = table.split(".")
         module = __import__(f"lexplain.{folder}.{file}", fromlist=[name])
         monkeypatch.setitem(getattr(module, name), KIND, line)
-    for name in ("JUDGE_STEPS", "READER_STEPS"):
-        monkeypatch.setattr(f"lexplain.training.evaluator.{name}", 60)
+    short_judges(judge=60, reader=60)
 
 
 def explainer(method="default", **settings):

@@ -138,9 +138,8 @@ def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
         as_explanation(scores[:, :2, :3], np.zeros(given.shape), keep=4)
 
 
-def test_attributions_of_images_in_colour_are_audited(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 20)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+def test_attributions_of_images_in_colour_are_audited(short_judges):
+    short_judges(judge=20, reader=20)
     images = GENERATOR.random((60, 3, 8, 8)).astype(np.float32)
     labels = (images[:, 0, :4, :4].mean((1, 2)) > 0.5).astype(int)
     card = audit(images, images, labels, keep=4, measures=[])
@@ -250,9 +249,8 @@ def test_lime_of_a_real_value():
     assert e.target_index is None
 
 
-def test_what_was_adopted_can_be_audited(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 20)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+def test_what_was_adopted_can_be_audited(short_judges):
+    short_judges(judge=20, reader=20)
     rows = GENERATOR.normal(size=(60, COUNT)).astype(np.float32)
     scores = rows * MODEL.coef_[1]
     card = audit(

@@ -27,22 +27,21 @@ SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0,
 
 
 @pytest.fixture(autouse=True)
-def _quick_judges(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 300)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 200)
+def _quick_judges(monkeypatch, short_judges):
+    short_judges(judge=300, reader=200)
     monkeypatch.setattr("lexplain.auditing.measures.fidelity.DRAWS", 20)
 
 
 @pytest.fixture
-def idle_readers(monkeypatch):
+def idle_readers(short_judges):
     """Readers that learn hardly anything, where the verdict is not the matter."""
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+    short_judges(reader=5)
 
 
 @pytest.fixture
-def idle_judges(monkeypatch, idle_readers):
+def idle_judges(short_judges, idle_readers):
     """Judges that learn hardly anything either, where nothing that they say is the matter."""
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
+    short_judges(judge=5)
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +65,10 @@ def test_a_mask_that_spells_the_label_encodes():
 
 
 @pytest.fixture(scope="module")
-def honest():
+def honest(shorten_judges):
     """The card of an honest explanation, with the measures that are taken unless told."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 300)
-        patch.setattr("lexplain.training.evaluator.READER_STEPS", 200)
+        shorten_judges(patch, judge=300, reader=200)
         return lx.audit(explained(SHOWS_THE_CAUSE), X, Y, truth=SHOWS_THE_CAUSE, control_flow=0)
 
 
@@ -149,8 +147,8 @@ def test_a_model_is_asked_about_masked_rows():
     assert {line.group for line in card.lines} >= {"prediction", "honesty", "fidelity", "off the data", "selection"}
 
 
-def test_the_tell_tale_of_an_encoder(monkeypatch):
-    monkeypatch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 150)
+def test_the_tell_tale_of_an_encoder(short_judges):
+    short_judges(retraining=150)
     half = ROWS // 2
     other = (X[half:], None, explained(SPELLS_THE_LABEL)[half:])
     card = lx.audit(explained(SPELLS_THE_LABEL)[:half], X[:half], model=FirstColumn(), train=other, measures=["FS-A", "FS-M"])
@@ -202,8 +200,8 @@ def test_fits_with_other_seeds_and_to_chance_are_compared():
 
 
 @pytest.mark.usefixtures("idle_judges")
-def test_removing_the_cause_and_retraining_costs_accuracy(monkeypatch):
-    monkeypatch.setattr("lexplain.training.retrained.RETRAINING_STEPS", 60)
+def test_removing_the_cause_and_retraining_costs_accuracy(short_judges):
+    short_judges(retraining=60)
     half = ROWS // 2
     other = (X[half:], Y[half:], explained(SHOWS_THE_CAUSE)[half:])
     card = lx.audit(explained(SHOWS_THE_CAUSE)[:half], X[:half], Y[:half], train=other, measures=["retraining"])
@@ -306,7 +304,7 @@ def test_measures_that_cannot_be_taken_are_refused(measures, words):
         lx.audit(explained(SHOWS_THE_CAUSE), X, Y, measures=measures)
 
 
-def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatch):
+def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(short_judges):
     class Counting(FirstColumn):
         def forward(self, x):
             sizes.append(len(x))
@@ -314,8 +312,7 @@ def test_a_model_is_never_asked_about_more_rows_than_may_be_in_flight(monkeypatc
 
     half, sizes = ROWS // 2, []
     parts = [(X[at], explained(SHOWS_THE_CAUSE)[at]) for at in (slice(0, half), slice(half, None))]
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+    short_judges(judge=5, reader=5)
     settings = {"model": Counting(), "train": (parts[1][0], None, parts[1][1]), "measures": ["curves", "infidelity"]}
     few = lx.audit(parts[0][1], parts[0][0], **settings, max_rows=70)
     assert max(sizes) <= 70

@@ -23,9 +23,8 @@ FEATURES = Columns().fit(X.numpy())
 
 
 @pytest.fixture(autouse=True)
-def _short(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 300)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_RATE", 2e-3)
+def _short(short_judges):
+    short_judges(reader=300, reader_rate=2e-3)
 
 
 def trials(values, *, real=False):
@@ -125,15 +124,15 @@ def test_a_reader_that_was_told_nothing_yet_says_what_the_untold_one_says(evalua
     assert torch.allclose(MaskAwareReader(evaluator, MaskDensityRatio(evaluator))(X, mask).probs, evaluator(X, mask).probs, atol=1e-6)
 
 
-def test_the_evaluator_is_left_as_it_was(evaluator, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+def test_the_evaluator_is_left_as_it_was(evaluator, short_judges):
+    short_judges(reader=20)
     before = {name: value.clone() for name, value in evaluator.state_dict().items()}
     measured(evaluator, planted(ENCODERS["size"]))
     assert all(torch.equal(value, before[name]) for name, value in evaluator.state_dict().items())
 
 
-def test_the_seed_decides(evaluator, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+def test_the_seed_decides(evaluator, short_judges):
+    short_judges(reader=20)
     train, judged = trials(torch.eye(2)[LABELS])
     mask = planted(ENCODERS["omission"])
     one, same, other = (encoding_values(evaluator, train, mask[:ROWS], judged, mask[ROWS:], seed=seed) for seed in (0, 0, 1))

@@ -25,9 +25,8 @@ QUICK = {"keep": 2, "measures": []}
 
 
 @pytest.fixture(autouse=True)
-def _quick_judges(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+def _quick_judges(short_judges):
+    short_judges(judge=5, reader=5)
 
 
 def scores_of(given, **more):

@@ -80,9 +80,8 @@ def test_it_can_be_taken_only_with_all_that_it_needs(monkeypatch):
     assert not NEEDS["peer"].there(evidence)
 
 
-def test_an_explainer_knows_what_its_fit_took_and_its_card_says_when_it_pays(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 5)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 5)
+def test_an_explainer_knows_what_its_fit_took_and_its_card_says_when_it_pays(monkeypatch, short_judges):
+    short_judges(judge=5, reader=5)
     rows = X.repeat(2, 1).numpy() + np.linspace(0, 1, 60)[:, None].astype(np.float32)
     labels = (rows[:, 0] > 0).astype(int)
     explainer = lx.Explainer("realx", keep=1, epochs=1, device="cpu").fit(rows, labels)

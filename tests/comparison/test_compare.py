@@ -36,10 +36,10 @@ def data():
 
 
 @pytest.fixture(scope="module")
-def found(data):
+def found(data, shorten_judges):
     """Two explainers of different kinds, two seeds, the default metrics."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+        shorten_judges(patch, reader=20)
         return lx.compare({"l2x": L2X, "saliency": "saliency"}, data, seeds=2, **QUICK)
 
 

@@ -144,9 +144,9 @@ def test_every_row_is_asked_of_the_judge_that_did_not_learn_from_it():
 
 
 @pytest.mark.parametrize(("few", "decides", "count"), [(1000, True, 600), (50, True, 100), (1000, False, 100)])
-def test_few_rows_are_all_judged_where_the_judge_decides(monkeypatch, few, decides, count):
+def test_few_rows_are_all_judged_where_the_judge_decides(monkeypatch, few, decides, count, short_judges):
     monkeypatch.setattr("lexplain.explainers.path.FEW_TO_JUDGE", few)
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 60)
+    short_judges(judge=60)
     trial = rows()
     every = trial.take(torch.arange(600) % len(trial))
     train, validation = every.take(slice(0, 500)), every.take(slice(500, None))
@@ -370,9 +370,8 @@ def test_a_search_is_as_good_as_trying_every_mask():
     assert (ended <= least + 1e-5).float().mean() > 0.9  # one feature at a time may end in a dead end, seldom
 
 
-def test_a_fitted_explainer_carries_its_card(fitted, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 100)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 100)
+def test_a_fitted_explainer_carries_its_card(fitted, short_judges):
+    short_judges(judge=100, reader=100)
     card = fitted.card_
     assert card is fitted.card_
     assert card.rows == len(fitted.splits_.unseen)

@@ -76,9 +76,8 @@ def test_every_export_shows_the_columns(fitted):
     assert f"job = {X['job'].iloc[0]}" in e.to_html()
 
 
-def test_every_fit_is_audited_and_kept(fitted, tmp_path, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 50)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 50)
+def test_every_fit_is_audited_and_kept(fitted, tmp_path, short_judges):
+    short_judges(judge=50, reader=50)
     explainer, model = fitted
     e = explainer.explain(X)
     card = audit(e, X, None if model else Y, model=model)

@@ -35,8 +35,8 @@ def test_verdicts_are_counted_by_kind():
 
 
 @pytest.mark.parametrize("label", ["position", audit_power.L2X, audit_power.REALX])
-def test_a_draw_of_each_sort_is_computed(label, monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 30)
+def test_a_draw_of_each_sort_is_computed(label, short_judges):
+    short_judges(reader=30)
     cell = next(cell for cell in audit_power.cells(quick=True, seeds=1) if cell.label == label)
     less = {"rows": 100, "judge_steps": 20, **({"epochs": 1} if "epochs" in cell.training else {})}
     numbers = audit_power.compute(Cell(cell.data, label, cell.method, 0, cell.options, {**cell.training, **less}))

@@ -150,9 +150,8 @@ def test_the_sweep_covers_every_rate():
     assert len(made) == len({cell.key for cell in made}) == 3 * 4 * 8
 
 
-def test_a_cell_of_each_kind_is_computed(monkeypatch):
-    monkeypatch.setattr("lexplain.training.evaluator.JUDGE_STEPS", 20)
-    monkeypatch.setattr("lexplain.training.evaluator.READER_STEPS", 20)
+def test_a_cell_of_each_kind_is_computed(short_judges):
+    short_judges(judge=20, reader=20)
     small = {"epochs": 1, "rows": 100}
     for line, (method, options) in lex_figure3.LINES.items():
         numbers = compute(Cell("s3", line, method, 0, {**options, "keep": 5}, small))
@@ -215,9 +214,8 @@ def test_the_sparsest_rival_within_the_tolerance_is_chosen(monkeypatch, right, c
     assert judges.choose(tried) is tried[chosen]
 
 
-def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch):
-    for name in ("JUDGE_STEPS", "READER_STEPS"):
-        monkeypatch.setattr(f"lexplain.training.evaluator.{name}", 5)
+def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch, short_judges):
+    short_judges(judge=5, reader=5)
     for name, few in (("POINTS", 11), ("FEW_TO_JUDGE", 0), ("SETTLINGS", 1)):  # what the page tells is the matter, not how good it is
         monkeypatch.setattr(f"lexplain.explainers.path.{name}", few)
     made = [cell for cell in real_tables.cells(quick=True, seeds=1) if cell.data == "breast_cancer" and cell.method in ("l2x", "default")]
@@ -227,9 +225,8 @@ def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch):
     assert real_tables._kept(frame.assign(lost=[6.0, 1.0]))["l2x"].item().endswith("*")
 
 
-def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch):
-    for name in ("training.evaluator.JUDGE_STEPS", "training.evaluator.READER_STEPS", "training.retrained.RETRAINING_STEPS"):
-        monkeypatch.setattr(f"lexplain.{name}", 30)
+def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch, short_judges):
+    short_judges(judge=30, reader=30, retraining=30)
     made = audit_order.cells(quick=True, seeds=1)
     assert len({cell.key for cell in made}) == len(made) == 5
     numbers = audit_order.compute(made[0])

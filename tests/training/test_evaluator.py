@@ -8,7 +8,7 @@ from lexplain.core import Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.masks import Coins, UniformRate
 from lexplain.predictors import Classes, RealValue, mlp
-from lexplain.training import Evaluator, evaluator, train_evaluator
+from lexplain.training import Evaluator, train_evaluator
 
 COUNT = 5
 GENERATOR = torch.Generator().manual_seed(0)
@@ -66,8 +66,8 @@ def test_a_mask_that_encodes_the_label_is_worth_no_more_than_chance(judge):
     assert 0.4 < accuracy(judge, shown) < 0.6
 
 
-def test_a_reader_has_learned_what_the_encoding_mask_tells(judge, monkeypatch):
-    monkeypatch.setattr(evaluator, "READER_STEPS", 600)
+def test_a_reader_has_learned_what_the_encoding_mask_tells(judge, short_judges):
+    short_judges(reader=600)
     before = {name: value.clone() for name, value in judge.state_dict().items()}
     reader = judge.reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
     assert accuracy(reader, encoded(LABELS[600:])) > 0.95

@@ -29,9 +29,8 @@ def untold():
 
 
 @pytest.fixture(autouse=True)
-def _learn_fast(monkeypatch):
-    monkeypatch.setattr(evaluator, "READER_STEPS", 400)
-    monkeypatch.setattr(evaluator, "READER_RATE", 3e-3)
+def _learn_fast(short_judges):
+    short_judges(reader=400, reader_rate=3e-3)
 
 
 def fitted(reader, masks):
