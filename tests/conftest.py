@@ -51,3 +51,12 @@ def hasty_judges():
         _shorten(patch, retraining=60)
         patch.setattr("lexplain.auditing.measures.off_the_data.off_data", partial(off_data, trees=20))
         yield
+
+
+@pytest.fixture
+def register(monkeypatch):
+    """`lexplain.register`, undone after the test."""
+    from lexplain.core import kinds
+
+    monkeypatch.setattr(kinds, "_REGISTERED", dict(kinds._REGISTERED))
+    return kinds.register

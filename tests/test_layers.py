@@ -22,6 +22,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"baselines"},
     {"comparison"},
     {"report"},
+    {"kinds"},
     {"reproduce", "demo"},
     {"cli", "server"},
     {"__init__", "__main__"},  # the public names, and the command line of `python -m lexplain`
@@ -127,3 +128,9 @@ def test_every_name_has_a_layer():
 )
 def test_the_rule_sees_every_kind_of_import(path, source, good):
     assert (wrong_imports(source, Path(path)) == []) == good
+
+
+def test_kinds_alone_are_imported_upwards():
+    # `import_module` hides an import from the rule above.
+    hidden = [path for path in FILES if 'import_module("lexplain' in (ROOT / path).read_text()]
+    assert hidden == [Path("core/kinds.py")]

@@ -1,7 +1,7 @@
-"""An outsider adds a kind of features with its parts, a method and a measure, and uses them everywhere without a change in the library.
+"""An outsider adds a kind of input with its parts, a method and a measure, and uses them everywhere without a change in the library.
 
-The kind is one that the library does not have: phrases, lists of words that differ in length. Every part of this file joins by a line in a
-table by kind, or is passed as it is.
+The kind is one that the library does not have: phrases, plain strings of any length. It is registered in one call; all else is passed as
+it is. Rows that are explained may hold words that no row of the fit has, and may be longer than all of them.
 """
 
 from dataclasses import dataclass
@@ -21,6 +21,7 @@ from lexplain.core.contracts import Encoded
 from lexplain.core.dataset import Dataset, Part
 from lexplain.estimators import StraightThrough
 from lexplain.features import FeatureKind
+from lexplain.kinds import Kind, Pace
 from lexplain.masks import Coins, top_k_mask
 from lexplain.methods import METHODS, Method, Parts, recipe
 from lexplain.methods.parts import predictor_part, selector_part
@@ -28,16 +29,14 @@ from lexplain.methods.plans import PredictorSchedule, Turns
 from lexplain.methods.sizes import Family
 from lexplain.objectives import Objective
 from lexplain.predictors import CachedModel
-from lexplain.predictors.by_kind import PredictorNetworks
-from lexplain.report.by_kind import Pictures, RowPictures
+from lexplain.report.pictures import Pictures, RowPictures
 from lexplain.report.row_html import features_table
-from lexplain.selectors.by_kind import SelectorNetworks
-from lexplain.training.by_kind import Pace
 
 KIND = "phrases"
 OPINIONS = ("bad", "good")  # the word that decides
 FILLERS = ("the", "film", "was", "really", "quite", "and", "so")
-SIZE = 6  # words of the longest phrase
+UNKNOWN = "…"  # any word that no row of the fit has
+SIZE = 6  # words of the longest phrase of the fit
 
 
 # ---- a kind of features: the words of a phrase ----
@@ -45,7 +44,10 @@ SIZE = 6  # words of the longest phrase
 
 @dataclass(frozen=True)
 class Phrases(FeatureKind):
-    """The words of a phrase are its features. A word is encoded as a row of zeros with a single one, and padding as zeros."""
+    """The words of a phrase are its features. A word is encoded as a row of zeros with a single one, and padding as zeros.
+
+    One more place holds the words of a phrase beyond the longest of the fit. They are not features: every mask leaves them visible.
+    """
 
     kind: ClassVar[str] = KIND
     numeric: ClassVar[bool] = False
@@ -54,38 +56,46 @@ class Phrases(FeatureKind):
 
     @property
     def shape(self):
-        return (self.longest, len(self.vocabulary)) if self.vocabulary else ()
+        return (self.longest + 1, len(self.vocabulary)) if self.vocabulary else ()
 
     @property
     def names(self):
         return tuple(f"word {place + 1}" for place in range(self.longest))
 
+    def check(self, X):
+        rows = list(X)
+        if not all(isinstance(row, str) for row in rows):
+            raise TypeError("phrases are strings")
+        return rows
+
     def fit(self, X):
-        return Phrases(tuple(sorted({word for row in X for word in row})), max(map(len, X)))
+        return Phrases((*sorted({word for row in X for word in row.split()}), UNKNOWN), max(len(row.split()) for row in X))
 
     def encode(self, X, device="cpu"):
-        x, valid = torch.zeros(len(X), *self.shape), torch.zeros(len(X), self.longest, dtype=torch.bool)
-        for row, words in enumerate(X):
-            for place, word in enumerate(words):
-                x[row, place, self.vocabulary.index(word)] = 1
-            valid[row, : len(words)] = True
-        return Encoded(x.to(device), valid.to(device))
+        x, lengths = torch.zeros(len(X), *self.shape), torch.tensor([len(row.split()) for row in X])
+        known = {word: index for index, word in enumerate(self.vocabulary)}
+        for row, phrase in enumerate(X):
+            for place, word in enumerate(phrase.split()):
+                x[row, min(place, self.longest), known.get(word, known[UNKNOWN])] = 1
+        longer = (lengths - self.longest).clamp(min=0)
+        valid = torch.arange(self.longest) < lengths[:, None]
+        return Encoded(x.to(device), valid.to(device), longer.to(device) if longer.any() else None)
 
     def decode(self, x):
-        seen, words = (x.amax(-1) > 0).tolist(), x.argmax(-1).tolist()
-        return [[self.vocabulary[i] for i, there in zip(*row, strict=True) if there] for row in zip(words, seen, strict=True)]
+        return [" ".join(self.vocabulary[index] for place in row for index in place.nonzero()[:, 0].tolist()) for row in x]
 
     def expand(self, mask):
-        return mask.unsqueeze(-1).expand(*mask.shape, len(self.vocabulary))
+        beyond = torch.ones_like(mask[..., :1])
+        return torch.cat([mask, beyond], -1).unsqueeze(-1).expand(*mask.shape[:-1], *self.shape)
 
     def gather(self, values):
-        return values.sum(-1)
+        return values[..., :-1, :].sum(-1)
 
     def on_inputs(self, scores):
         return scores
 
     def row_names(self, X):
-        return tuple(map(tuple, X))
+        return tuple(tuple(row.split()[: self.longest]) for row in X)
 
     def state(self):
         return {"vocabulary": list(self.vocabulary), "longest": self.longest}
@@ -107,7 +117,7 @@ class ScoreWords(nn.Module):
 
     def forward(self, x, context=None):
         whole = x.mean(1) if context is None else torch.cat([x.mean(1), context], 1)
-        return self.out((self.word(x) + self.phrase(whole).unsqueeze(1)).relu()).squeeze(-1)
+        return self.out((self.word(x[:, :-1]) + self.phrase(whole).unsqueeze(1)).relu()).squeeze(-1)
 
 
 class BagOfWords(nn.Module):
@@ -121,11 +131,11 @@ class BagOfWords(nn.Module):
         return self.body(x[:, : self.longest].amax(1))
 
 
-def score_words(features, *, context, activation):
+def score_words(features, *, context, activation=nn.ReLU):
     return ScoreWords(features.shape[1], context)
 
 
-def bag_of_words(features, count, *, sees_mask, activation):
+def bag_of_words(features, count, *, sees_mask, activation=nn.ReLU):
     return BagOfWords(features.shape, count)
 
 
@@ -214,58 +224,66 @@ def share_of_fillers(evidence: Evidence):
     """Which share (b,) of the kept words are fillers."""
     e = evidence.explanation
     kept = [[name for name, _ in e.as_list(row)] for row in range(len(e))]
-    return torch.tensor([sum(word in FILLERS for word in words) / max(1, len(words)) for words in kept])
+    return torch.tensor([sum(word not in OPINIONS for word in words) / max(1, len(words)) for words in kept])
 
 
 FILLER_SHARE = Measure("fillers", "Fillers kept", share_of_fillers, False, "share of the kept words that decide nothing", percent=True)
 
 
-# ---- rows, and a place for all of this in the tables ----
+# ---- rows, and all of this in one record ----
 
 
 def phrases(rows, seed):
     """Phrases of 1 to 6 words, one of which is an opinion; and which opinion it is."""
     draw = np.random.default_rng(seed)
     y = draw.integers(0, 2, rows)
-    X = [list(draw.choice(FILLERS, draw.integers(0, SIZE))) for _ in range(rows)]
+    X = [list(map(str, draw.choice(FILLERS, draw.integers(0, SIZE)))) for _ in range(rows)]
     for words, label in zip(X, y, strict=True):
         words.insert(draw.integers(0, len(words) + 1), OPINIONS[label])
-    return [list(map(str, words)) for words in X], y
+    return [" ".join(words) for words in X], y
 
 
 def says(rows):
     """A model of raw phrases: class probabilities."""
-    assert all(isinstance(word, str) for words in rows for word in words)
-    good = np.array([0.5 + 0.45 * (("good" in words) - ("bad" in words)) for words in rows])
+    assert all(isinstance(row, str) for row in rows)
+    good = np.array([0.5 + 0.45 * (("good" in row.split()) - ("bad" in row.split())) for row in rows])
     return np.stack([1 - good, good], 1)
 
 
+def made_strange(rows):
+    """Every third phrase holds a word that no row of the fit has; every fifth is longer than all of them."""
+    rows = [f"indeed {row}" if at % 3 == 0 and len(row.split()) < SIZE else row for at, row in enumerate(rows)]
+    return [" ".join([row, *["so"] * (SIZE - len(row.split())), "whatever", "the"]) if at % 5 == 0 else row for at, row in enumerate(rows)]
+
+
+PHRASES = Kind(
+    KIND,
+    suits=lambda X: isinstance(X, list) and len(X) > 0 and all(isinstance(row, str) for row in X),
+    features=Phrases,
+    restore=restore,
+    selector=score_words,
+    predictor=bag_of_words,
+    imputer=lambda: UsualWord,
+    method=lambda: pick_words,
+    pace=Pace(batch_size=100),
+    pictures=lambda: PICTURES,
+)
 X, Y = phrases(400, seed=0)
 X_TEST, Y_TEST = phrases(120, seed=1)
-LENGTHS = torch.tensor([len(words) for words in X_TEST])
+X_TEST = made_strange(X_TEST)
+WORDS = [row.split()[:SIZE] for row in X_TEST]
+LENGTHS = torch.tensor([len(words) for words in WORDS])
 
 
 @pytest.fixture(autouse=True)
-def joined(monkeypatch, short_judges):
-    """A line in each table by kind, and judges that learn for a moment only."""
-    lines = {
-        "features.by_kind.RESTORE": restore,
-        "selectors.by_kind.NETWORKS": SelectorNetworks(score_words),
-        "predictors.by_kind.NETWORKS": PredictorNetworks(bag_of_words),
-        "imputers.by_kind.DEFAULTS": UsualWord,
-        "methods.by_kind.DEFAULTS": pick_words,
-        "training.by_kind.PACES": Pace(batch_size=100),
-        "report.by_kind.PICTURES": PICTURES,
-    }
-    for table, line in lines.items():
-        folder, file, name = table.split(".")
-        module = __import__(f"lexplain.{folder}.{file}", fromlist=[name])
-        monkeypatch.setitem(getattr(module, name), KIND, line)
+def registered(register, short_judges):
+    """The kind, and judges that learn for a moment only."""
+    register(PHRASES)
     short_judges(judge=60, reader=60)
 
 
 def explainer(method="default", **settings):
-    return lx.Explainer(method, features=Phrases(), epochs=settings.pop("epochs", 15), learning_rate=1e-2, device="cpu", **settings)
+    return lx.Explainer(method, epochs=settings.pop("epochs", 15), learning_rate=1e-2, device="cpu", **settings)
 
 
 def without_padding(explanation):
@@ -310,8 +328,8 @@ def test_a_fit_to_a_function_of_raw_phrases(regime):
 
 def test_answers_to_phrases_are_remembered_by_what_each_holds():
     model = CachedModel(says)
-    one, other = [["good"], ["so", "bad"]], [["good", "so"], ["bad"]]
-    assert np.array_equal(model(one), model([list(words) for words in one])) and model.calls == 1
+    one, other = ["good", "so bad"], ["good so", "bad"]
+    assert np.array_equal(model(one), model(list(one))) and model.calls == 1
     model(other)
     assert model.calls == 2
 
@@ -319,13 +337,13 @@ def test_answers_to_phrases_are_remembered_by_what_each_holds():
 def test_names_are_those_of_each_row():
     explanation = explainer(keep=2, epochs=1).fit(X, Y).explain(X_TEST)
     assert explanation.names_differ
-    for row, words in enumerate(X_TEST):
+    for row, words in enumerate(WORDS):
         assert explanation.row_names(row) == (*words, *[""] * (SIZE - len(words)))
         assert sorted(name for name, _ in explanation.as_list(row, kept_only=False)) == sorted(words)
     assert explanation.place_names == tuple(f"word {place + 1}" for place in range(SIZE))
     assert explanation.to_frame()["name"].shape == (len(X_TEST), SIZE)
     some = explanation[[3, 5]]
-    assert some.row_names(1)[: LENGTHS[5]] == tuple(X_TEST[5]) and some.valid.shape == (2, SIZE)
+    assert some.row_names(1)[: LENGTHS[5]] == tuple(WORDS[5]) and some.valid.shape == (2, SIZE)
     again = lx.Explanation.from_json(explanation.to_json())
     assert again.names == explanation.names and torch.equal(again.valid, explanation.valid)
 
@@ -347,7 +365,7 @@ def test_our_methods_explain_the_kind_too(name):
 def test_a_path_of_prices_is_walked_over_the_kind():
     fitted = explainer("gains", epochs=3, keep="auto").fit(X, Y)
     assert without_padding(fitted.explain(X_TEST))
-    assert fitted.path_["kept"].max() <= max(map(len, X))
+    assert fitted.path_["kept"].max() <= SIZE
 
 
 def test_one_row_says_the_same_alone_as_among_others():
@@ -372,7 +390,7 @@ def test_a_file_with_parts_of_the_outsiders_own_is_given_them_again(tmp_path):
     assert torch.allclose(again.prediction, explanation.prediction)
 
 
-def test_a_file_of_the_kind_alone_is_rebuilt_from_the_tables(tmp_path):
+def test_a_file_of_the_kind_alone_is_rebuilt_from_what_is_registered(tmp_path):
     fitted = explainer(keep=2, epochs=1, imputer=0.0).fit(X, Y)
     fitted.save(tmp_path / "kind.lex")
     loaded = lx.Explainer.load(tmp_path / "kind.lex", device="cpu")
@@ -396,7 +414,7 @@ def test_an_audit_takes_a_measure_of_the_outsiders_own_and_counts_no_padding():
 
 def test_an_audit_asks_the_model_about_phrases_and_knows_their_truth():
     fitted = explainer(keep=1).fit(X, model=says)
-    truth = np.array([[word in OPINIONS for word in words] + [False] * (SIZE - len(words)) for words in X_TEST])
+    truth = np.array([[word in OPINIONS for word in words] + [False] * (SIZE - len(words)) for words in WORDS])
     given = {"train": (X, None, fitted.explain(X)), "explainer": fitted, "truth": truth}
     card = lx.audit(fitted.explain(X_TEST), X_TEST, model=says, measures=["TPR", "FPR", "fidelity"], **given)
     known = {line.key: line.estimate.mean for line in card.lines}
@@ -428,12 +446,34 @@ def test_the_page_shows_phrases_in_the_outsiders_own_way():
     assert "<table" in explanation._repr_html_()
 
 
-def test_a_kind_without_its_lines_is_told_which_to_add(monkeypatch):
-    from lexplain.selectors import by_kind
+def test_what_lies_beyond_the_longest_row_of_the_fit_is_visible_and_the_explanation_says_so():
+    fitted = explainer(keep=1, regime="surrogate").fit(X, model=says)
+    rows = ["so so so so so so bad", "so so so so so so good", "good"]
+    explanation = fitted.explain(rows)
+    assert explanation.unexplained.tolist() == [1, 1, 0]
+    assert explanation.prediction.argmax(1).tolist() == [0, 1, 1]  # the word beyond is seen, though it is not a feature
+    assert explanation[1:].unexplained.tolist() == [1, 0]
+    assert "2 rows exceed the longest row of the fit" in explanation.to_html()
+    assert "exceed" not in explanation[2:].to_html()
+    assert torch.equal(lx.Explanation.from_json(explanation.to_json()).unexplained, explanation.unexplained)
+    shorter = fitted.explain(["good"])
+    assert shorter.unexplained is None and "unexplained" not in shorter.to_json()
 
-    monkeypatch.delitem(by_kind.NETWORKS, KIND)
-    with pytest.raises(ValueError, match=r"selector network.*'phrases'.*lexplain\.selectors\.by_kind\.NETWORKS"):
-        explainer(keep=1).fit(X, Y)
+
+def test_a_word_that_no_row_of_the_fit_has_is_named_and_can_be_asked_about():
+    fitted = explainer("lex", keep=1, regime="self", imputer=0.0, epochs=1).fit(X, model=says)
+    explanation = fitted.explain(["indeed good", "bad"])
+    assert explanation.row_names(0)[:2] == ("indeed", "good")
+    assert explanation.prediction.isfinite().all()
+
+
+def test_a_file_of_a_kind_that_is_not_registered_says_what_to_do(tmp_path, register):
+    explainer(keep=1, epochs=1, imputer=0.0).fit(X, Y).save(tmp_path / "kind.lex")
+    from lexplain.core import kinds
+
+    kinds._REGISTERED.clear()
+    with pytest.raises(ValueError, match=r"'phrases'.*lexplain\.register"):
+        lx.Explainer.load(tmp_path / "kind.lex")
 
 
 def test_a_recipe_refuses_kinds_that_are_not_its_own():

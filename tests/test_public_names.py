@@ -25,6 +25,7 @@ SO_FAR = {  # of design.md, section 2
     "compare",
     "find_another_explanation",
     "load_data",
+    "register",
     "right_reasons_loss",
 }
 

@@ -104,7 +104,7 @@ RANKS = {  # who looks at the number of axes, and is no answer to which kind fea
 
 
 def may_ask(path: Path) -> bool:
-    return path.parts[0] == "features" or path.name == "by_kind.py"
+    return path.parts[0] in ("features", "kinds")
 
 
 def is_features(node: ast.expr) -> bool:
@@ -157,7 +157,7 @@ def wrong_questions(source: str, path: Path) -> list[str]:
     if may_ask(path):
         return []
     asked = kind_questions(ast.parse(source), path)
-    return [f"{path}:{line}: {what}; look features.kind up in a table called by_kind.py" for line, what in asked]
+    return [f"{path}:{line}: {what}; ask `core.kinds.kind_of(features)`" for line, what in asked]
 
 
 # ---- nobody recognises a method by its name ----
@@ -327,7 +327,7 @@ def test_the_rule_of_open_types_bites(path, source, good):
 )
 def test_the_rule_of_kinds_bites(source, good):
     assert (wrong_questions(source, Path("training/a.py")) == []) == good
-    assert wrong_questions(source, Path("training/by_kind.py")) == wrong_questions(source, Path("features/a.py")) == []
+    assert wrong_questions(source, Path("kinds/a.py")) == wrong_questions(source, Path("features/a.py")) == []
 
 
 @pytest.mark.parametrize(

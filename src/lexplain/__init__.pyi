@@ -4,6 +4,7 @@ from .auditing.card import Card as Card
 from .comparison.compare import compare as compare
 from .comparison.comparison import Comparison as Comparison
 from .core import Dataset as Dataset, Explanation as Explanation
+from .core.kinds import register as register
 from .data.load import load_data as load_data
 from .explainers.explainer import Explainer as Explainer
 from .features import Columns as Columns, Groups as Groups, Patches as Patches

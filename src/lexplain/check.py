@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import torch
 from torch import Tensor
 
-Entry = TypeVar("Entry")
 FEWEST_ROWS = 20  # a tenth of fewer rows than this cannot judge anything
 
 
@@ -104,13 +103,6 @@ def one_input(tensors: int) -> None:
     """Refuse the attributions of a model of several inputs."""
     if tensors != 1:
         raise ValueError(f"a tuple of {tensors} tensors, one for each input of a model, was given; give that of one input")
-
-
-def for_kind(table: Mapping[str, Entry], kind: str, what: str, where: str) -> Entry:
-    """Return the entry of a table by kind; refuse a kind that is not in it."""
-    if kind not in table:
-        raise ValueError(f"no {what} is known for features of kind {kind!r}, only for {', '.join(sorted(table))}; add a line to {where}")
-    return table[kind]
 
 
 def share_of_one(**numbers: float) -> None:

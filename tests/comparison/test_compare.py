@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -20,6 +21,7 @@ from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
 from lexplain.comparison.digest import digest
 from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
+from lexplain.kinds import columns as of_tables
 from lexplain.metrics import accuracy
 
 pytest.importorskip("captum")
@@ -159,10 +161,14 @@ def test_the_network_of_raw_rows_answers_as_that_of_encoded_ones(tmp_path, targe
     scene = Scene("far", Dataset("far", "", train, train, train, drawn.names), 0, **QUICK)
     blanks = []
     with pytest.MonkeyPatch.context() as patch:
-        real = scenes.as_model
-        patch.setattr(
-            scenes, "as_model", lambda network, *more: blanks.append(network(scene.features.encode(train.x).x)) or real(network, *more)
-        )
+        tables = of_tables.COLUMNS
+
+        def watched(network, *more):
+            blanks.append(network(scene.features.encode(train.x).x))
+            return tables.as_model(network, *more)
+
+        mine = replace(tables, as_model=watched)
+        patch.setattr(scenes, "kind_of", lambda features: mine)
         network = scene.network(tmp_path)
         again = scene.network(tmp_path)
     raw = network(torch.as_tensor(train.x))

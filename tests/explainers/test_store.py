@@ -390,9 +390,9 @@ BAD_RECORDS = {
     "a checkpoint": (set_in("format", value="lexplain.checkpoint/1"), "lexplain.checkpoint/1"),
     "features that run a program": (
         set_in("features", "kind", value="os.system"),
-        "no way to restore features is known for features of kind 'os.system', only for columns, patches",
+        "Unknown kind of features 'os.system'. Choose one of: columns, patches",
     ),
-    "features of another module": (set_in("features", "kind", value="check"), "features of kind 'check'"),
+    "features of another module": (set_in("features", "kind", value="check"), "kind of features 'check'"),
     "an imputer that runs code": (set_in("imputer", value="exec"), "'exec' is no imputer; choose one of: Constant"),
     "an imputer of another kind": (set_in("imputer", value="fill"), "'fill' is no imputer"),
     "an imputer of other tensors": (set_in("imputer", value="Marginal"), "damaged.*imputer.background"),

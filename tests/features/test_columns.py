@@ -6,7 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from lexplain.features import Columns, Groups, restore
+from lexplain.core.kinds import kind_of
+from lexplain.features import Columns, Groups
 
 FRAME = pd.DataFrame({"age": [20.0, 40, 60], "income": [1.0, 3, 2], "lat": [50.0, 51, 52], "lon": [8.0, 8, 8]})
 PLACE = {"place": ["lat", "lon"]}
@@ -205,7 +206,7 @@ def test_raw_units_carry_gradients():
 @pytest.mark.parametrize("name", FEATURES)
 def test_what_was_learned_survives_json(name):
     fitted = FEATURES[name].fit(FRAME)
-    restored = restore(fitted.kind, json.loads(json.dumps(fitted.state())))
+    restored = kind_of(fitted.kind).restore(json.loads(json.dumps(fitted.state())))
     assert torch.equal(restored.encode(FRAME).x, fitted.encode(FRAME).x)
     assert restored.names == fitted.names
     assert restored.frame == fitted.frame

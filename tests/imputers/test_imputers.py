@@ -9,7 +9,6 @@ from hypothesis import given, settings, strategies as st
 from lexplain import imputers
 from lexplain.bars import counted
 from lexplain.core import seeded
-from lexplain.features import Columns
 from lexplain.imputers import (
     VAEAC,
     Constant,
@@ -23,7 +22,6 @@ from lexplain.imputers import (
     MixtureMeans,
     MixtureRows,
 )
-from lexplain.imputers.by_kind import DEFAULTS
 
 COUNT = 5
 # Columns that lean on each other, and one that is always 0.
@@ -257,15 +255,3 @@ def test_every_imputer_learns_from_images(name):
 
 def test_steps_are_counted_whether_they_are_shown_or_not():
     assert list(counted("an imputer", 3)) == [0, 1, 2]
-
-
-def test_the_kind_chooses_the_default(monkeypatch):
-    class Mine(Columns):
-        kind = "mine"
-
-    features = Mine().fit(ROWS.numpy())
-    assert imputers.imputer_for(Columns().fit(ROWS.numpy())) is Marginal
-    with pytest.raises(ValueError, match="no imputer is known for features of kind 'mine'"):
-        imputers.imputer_for(features)
-    monkeypatch.setitem(DEFAULTS, "mine", KMeansRows)
-    assert imputers.imputer_for(features) is KMeansRows

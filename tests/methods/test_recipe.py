@@ -11,8 +11,7 @@ from torch import nn
 from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant
 from lexplain.masks import TopK
-from lexplain.methods import METHODS, Parts, default_for, gains, lex, realx, recipe, sufficient
-from lexplain.methods.by_kind import DEFAULTS
+from lexplain.methods import METHODS, Parts, gains, lex, realx, recipe
 from lexplain.predictors import Classes, Frozen
 
 FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, 9))), Classes(2)
@@ -89,20 +88,6 @@ def test_only_what_scales_itself_is_told_that_the_budget_is_thorough():
     assert len(thorough.predictor.network.weights[0]) > len(plain.predictor.network.weights[0])
     assert len(thorough.phases()) > len(plain.phases())
     assert realx(FEATURES, OUTPUTS, thorough=True).name == "realx"
-
-
-def test_the_kind_chooses_the_default(monkeypatch):
-    assert default_for(FEATURES) is gains
-    assert default_for(Patches(2).fit(np.zeros((1, 8, 8)))) is sufficient
-
-    class Mine(Columns):
-        kind = "mine"
-
-    other = Mine().fit(np.eye(3))
-    with pytest.raises(ValueError, match="no default method is known for features of kind 'mine'"):
-        default_for(other)
-    monkeypatch.setitem(DEFAULTS, "mine", mine)
-    assert default_for(other) is mine
 
 
 # ---- what the user brings ----

@@ -1,14 +1,11 @@
 from functools import partial
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
-from lexplain.features import Columns, Patches
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.selectors import MLP, Selector, UNet, regressor_for, selector_for
-from lexplain.selectors.by_kind import NETWORKS, SelectorNetworks
+from lexplain.selectors import MLP, Selector
 
 FAMILIES = {
     "coins": lambda logits, valid: Bernoulli(logits, valid),
@@ -100,27 +97,6 @@ def test_padding_has_no_part_in_the_spread(level):
     assert nothing.isfinite().all()
     (slope,) = torch.autograd.grad(padded.logits(x, valid=valid)[:, :4].pow(3).sum(), network.layers[-1].bias)
     assert slope.isfinite().all()
-
-
-def test_the_kind_chooses_the_network(monkeypatch):
-    table, images = Columns().fit(np.eye(4)), Patches(2).fit(np.zeros((1, 8, 8)))
-    assert isinstance(selector_for(table), MLP)
-    assert isinstance(selector_for(images), UNet)
-    assert isinstance(regressor_for(images), MLP)  # what a patch is worth is not shared with its neighbours
-    for features in (table, images):
-        rows = torch.rand(3, *features.shape)
-        assert selector_for(features)(rows).shape == regressor_for(features)(rows).shape == (3, features.count)
-        assert selector_for(features, context=2)(rows, torch.rand(3, 2)).shape == (3, features.count)
-
-    class Mine(Columns):
-        kind = "mine"
-
-    mine = Mine().fit(np.eye(4))
-    with pytest.raises(ValueError, match="no selector network is known for features of kind 'mine', only for columns, patches; add a line"):
-        selector_for(mine)
-    made = nn.Linear(4, 4)
-    monkeypatch.setitem(NETWORKS, "mine", SelectorNetworks(lambda features, *, context, activation: made))
-    assert selector_for(mine) is regressor_for(mine) is made
 
 
 def test_scores_of_half_precision_are_read_in_full():

@@ -12,11 +12,12 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from lexplain.core import Trial, as_target
+from lexplain.core.kinds import kind_of
 from lexplain.explainers import Explainer, fitting
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
 from lexplain.predictors import Classes
-from lexplain.training import Settings, constant, cosine, fit, network, pace_of, retrain, train_evaluator
+from lexplain.training import Settings, constant, cosine, fit, network, retrain, train_evaluator
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))
@@ -217,7 +218,7 @@ def test_learning_rates_rise_for_images_wherever_we_train(shape, warmup, monkeyp
     train_evaluator(features, Classes(2), trial, trial)
     retrain(trial, features, Classes(2))
     assert seen == [warmup] * 3
-    assert pace_of(features).warmup_steps == warmup
+    assert kind_of(features).pace.warmup_steps == warmup
 
 
 def test_losses_are_told_how_far_the_phase_is():

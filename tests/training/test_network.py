@@ -1,15 +1,12 @@
 """The one trainer of plain networks, and how rows are held out for it."""
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 from lexplain.core import Trial, as_target
-from lexplain.features import Columns, Patches
 from lexplain.methods import Step
-from lexplain.training import MAX_ROWS, default_max_rows, hold_out_tenth, network, pace_of, split_tenth, train_network
-from lexplain.training.by_kind import PACES, Pace
+from lexplain.training import hold_out_tenth, network, split_tenth, train_network
 
 X = torch.randn(300, 3, generator=torch.Generator().manual_seed(0))
 ROWS = Trial(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
@@ -54,19 +51,3 @@ def test_a_tenth_is_held_out_by_the_seed():
     assert torch.equal(two.x, X[held])
     assert not torch.equal(hold_out_tenth(ROWS, 2)[1], held)
     assert len(hold_out_tenth(ROWS.take(slice(0, 20)), 0)[1]) == 5  # five at the least
-
-
-def test_large_images_are_fewer_in_flight(monkeypatch):
-    table, images = Columns().fit(X.numpy()), Patches(8).fit(np.zeros((2, 3, 128, 256)))
-    assert default_max_rows(table) == MAX_ROWS
-    assert default_max_rows(images) == 2**23 // (3 * 128 * 256)
-    assert pace_of(table).batch_size > pace_of(images).batch_size
-
-    class Mine(Columns):
-        kind = "mine"
-
-    mine = Mine().fit(X.numpy())
-    with pytest.raises(ValueError, match="no training pace is known for features of kind 'mine'"):
-        pace_of(mine)
-    monkeypatch.setitem(PACES, "mine", Pace(batch_size=7, max_numbers=30))
-    assert (pace_of(mine).batch_size, default_max_rows(mine)) == (7, 10)

@@ -12,12 +12,12 @@ from torch import Tensor
 
 from .. import check
 from ..core import Explanation
-from ..core.contracts import Labels, RawRows, ToolOutput
+from ..core.contracts import Features, Labels, RawRows, ToolOutput
 from ..core.explanation import NoBase
+from ..core.kinds import features_for, kind_of
 from ..core.rows import as_array
 from ..predictors.labels import known_classes
 from . import _check
-from .by_kind import laid_out
 
 
 def as_explanation(
@@ -65,7 +65,7 @@ def as_explanation(
         elif isinstance(explanation, pd.DataFrame):
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
-    features, scores = laid_out(scores, data)
+    features, scores = _laid_out(scores, data)
     scores = _check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
@@ -192,3 +192,9 @@ def _names(data: RawRows, names: ToolOutput, count: int) -> tuple[str, ...]:
     if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
         return tuple(names)
     return tuple(f"x{j + 1}" for j in range(count))
+
+
+def _laid_out(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.ndarray]:
+    """The features that scores of another tool belong to, if the kind of the rows can tell, and the scores in their order."""
+    lay_out = kind_of(features_for(data)).lay_out
+    return (None, scores) if lay_out is None or scores.dtype.kind not in "biuf" else lay_out(scores, data)

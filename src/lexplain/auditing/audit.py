@@ -11,7 +11,7 @@ import numpy as np
 from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Features, Model, RawRows
-from ..features import features_for
+from ..core.kinds import features_for
 from ..metrics.model_calls import MAX_ROWS
 from ..predictors import Problem, Targets, as_function, targets_of
 from ..training import fabric_of

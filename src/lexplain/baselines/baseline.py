@@ -19,8 +19,8 @@ from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
 from ..core.explanation import take_rows
+from ..core.kinds import features_for
 from ..core.rows import as_array
-from ..features import features_for
 from ..masks import top_k_mask
 from ..predictors import Problem
 from ..predictors.labels import as_many_outputs, known_classes, model_output
@@ -145,7 +145,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """
         check.fitted(self)
         raw = self.features_.check(X)
-        x, valid = self.features_.encode(raw)
+        x, valid, unexplained = self.features_.encode(raw)
         classes = None if self.target_ is None else self.target_.classes
         said = self._say(raw, x)
         explained = None if said is None else said.argmax(1)
@@ -168,6 +168,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             predict=self._predict(x),
             classes=None if classes is None else tuple(classes),
             valid=valid,
+            unexplained=unexplained,
             asks_off_data=self.asks_off_data,
         )
 

@@ -10,13 +10,14 @@ from torch.distributions import Distribution
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..core.kinds import kind_of
 from ..explainers.imputing import fitted_imputer
 from ..imputers import Constant
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors.labels import in_classes
 from ..selectors import MLP
-from ..training import pace_of, split_tenth, train_network
+from ..training import split_tenth, train_network
 from .baseline import Baseline, Rows
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
@@ -77,7 +78,7 @@ class CXPlain(Baseline):
             parts,
             steps=self.steps,
             patient=True,
-            warmup_steps=pace_of(self.features_).warmup_steps,
+            warmup_steps=kind_of(self.features_).pace.warmup_steps,
             max_rows=self._most(),
             seed=self.seed_,
         )

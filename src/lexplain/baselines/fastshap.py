@@ -10,11 +10,12 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState
+from ..core.kinds import kind_of
 from ..explainers.imputing import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..selectors import MLP
-from ..training import pace_of, split_tenth, train_evaluator, train_network
+from ..training import split_tenth, train_evaluator, train_network
 from .baseline import Baseline, Rows
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
@@ -80,7 +81,7 @@ class FastSHAP(Baseline):
             parts,
             steps=self.steps,
             patient=True,
-            warmup_steps=pace_of(self.features_).warmup_steps,
+            warmup_steps=kind_of(self.features_).pace.warmup_steps,
             max_rows=self._most(),
             seed=self.seed_,
         )

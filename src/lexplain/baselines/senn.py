@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
+from ..core.kinds import kind_of
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..selectors import MLP
-from ..training import pace_of, split_tenth, train_network
+from ..training import split_tenth, train_network
 from .baseline import Baseline, Rows
 
 
@@ -83,7 +84,7 @@ class SENN(Baseline):
             parts,
             steps=self.steps,
             patient=True,
-            warmup_steps=pace_of(self.features_).warmup_steps,
+            warmup_steps=kind_of(self.features_).pace.warmup_steps,
             max_rows=self._most(),
             seed=self.seed_,
         )

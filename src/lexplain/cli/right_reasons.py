@@ -48,9 +48,9 @@ def right_reasons(
 
     Try: lexplain right-reasons train.csv --label y --irrelevant age --out model.safetensors
     """
+    from ..core.kinds import features_for
     from ..data import DATASETS
     from ..data.files import find_rows
-    from ..features import features_for
     from ..right_reasons import RightReasons
     from ._check import rows_with_target, strength_asked, writable
 

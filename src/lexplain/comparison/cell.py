@@ -19,8 +19,9 @@ from ..auditing import ClassSelection, Evidence, Judges, Measure, OtherRows, Res
 from ..baselines import Baseline
 from ..core import Explanation
 from ..core.contracts import Model
+from ..core.rows import MAX_ROWS
 from ..explainers import Explainer, FitWarning, chosen_recipe
-from ..training import MAX_ROWS, fabric_of
+from ..training import fabric_of
 from .digest import digest
 from .scene import Scene, rows_at
 

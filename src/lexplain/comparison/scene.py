@@ -15,12 +15,12 @@ from .. import __version__
 from ..core import Dataset, Part, Trial, seeded
 from ..core.contracts import Features, Model, Outputs, RawRows
 from ..core.explanation import take_rows
+from ..core.kinds import kind_of
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..objectives import cross_entropy
-from ..predictors import Problem, Target, network_for
-from ..training import Evaluator, pace_of, read_file, split_tenth, train_evaluator, train_network, write_atomically
-from .by_kind import as_model
+from ..predictors import EncodedModel, Problem, Target
+from ..training import Evaluator, read_file, split_tenth, train_evaluator, train_network, write_atomically
 from .digest import digest
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network
@@ -102,16 +102,16 @@ class Scene:
         """A small network that learned the training labels, for explainers of models, as a model of raw rows."""
         steps = self.network_steps or NETWORK_STEPS
         with seeded(self.seed):
-            blank = network_for(self.features, self.outputs.count, sees_mask=False)
+            blank = kind_of(self.features).predictor(self.features, self.outputs.count, sees_mask=False)
         encoded = _kept(folder / f"network-{digest(self.digest, steps)}.safetensors", blank, partial(self._learned, blank, steps))
-        return as_model(encoded, self.features, self.target)
+        return (kind_of(self.features).as_model or EncodedModel)(encoded, self.features, self.target)
 
     def _learned(self, network: nn.Module, steps: int) -> nn.Module:
         def loss(trial: Trial) -> Tensor:
             return cross_entropy(trial.target, self.outputs.from_network(network(trial.x))).mean()
 
         step, parts = Step("network", network, loss, loss), split_tenth(self.trial(self.data.train), self.seed)
-        warmup = pace_of(self.features).warmup_steps
+        warmup = kind_of(self.features).pace.warmup_steps
         return train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=MAX_ROWS, seed=self.seed)
 
 

@@ -5,7 +5,7 @@ Shapes: b rows, d features, n rows of any batch, M outer draws of masks, L masks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -32,6 +32,7 @@ class Encoded(NamedTuple):
 
     x: Tensor  # (b, *shape)
     valid: Tensor | None = None  # (b, d) of bool: False is padding; None: every feature of every row is there
+    unexplained: Tensor | None = None  # (b,) features that a row has beyond the d of the fit; None: no row is longer
 
 
 class Features(Protocol):
@@ -39,13 +40,14 @@ class Features(Protocol):
 
     `features.FeatureKind` is a base class with defaults for most of this. Objects are not changed: `fit` returns a new one.
 
+    `count` is fixed by the fit: of a longer row, the first `count` features are explained, and the rest stays visible to the model.
     Rows of different length are padded. The encoded tensor alone tells where a row ends, so that `decode` gives back a row of its own
     length; `valid` says the same for features. Encoded 0 means nothing: the mean of a column, black, the pad token.
     """
 
     @property
     def kind(self) -> str:
-        """The word by which networks, imputers, default methods and pictures are chosen, in one table of each folder (`by_kind.py`)."""
+        """The word by which networks, imputers, default methods and pictures are chosen: the name of a `core.kinds.Kind`."""
 
     @property
     def numeric(self) -> bool:
@@ -117,7 +119,7 @@ class Features(Protocol):
         """Turn the truth of raw inputs, or of features, into (rows, d) of bool; refuse that of other rows."""
 
     def state(self) -> dict[str, Any]:
-        """Return all that was learned and set, as plain JSON values; `features.restore` makes the object of it again."""
+        """Return all that was learned and set, as plain JSON values; `Kind.restore` makes the object again."""
 
 
 class MaskDistribution(Protocol):
@@ -284,6 +286,3 @@ class Term(Protocol):
 
     def __call__(self, trial: Trial) -> Tensor:
         """The cost of each row."""
-
-
-Restore: TypeAlias = Callable[[Mapping[str, Any]], Features]  # what `Features.state` wrote, to the object again

@@ -35,6 +35,7 @@ class Explanation:
     additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
     base: Tensor | None = None  # (b,) what the scores of an additive method add up from
     valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
+    unexplained: Tensor | None = None  # (b,) features that a row has beyond those of the fit, which stay visible; None: there are none
     asks_off_data: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
 
     def __post_init__(self) -> None:
@@ -59,7 +60,7 @@ class Explanation:
         """Whether both say the same of the same features; the rows and the predictor do not count."""
         if not isinstance(other, Explanation):
             return NotImplemented
-        tensors = ("scores", "mask", "target_index", "base", "valid")
+        tensors = ("scores", "mask", "target_index", "base", "valid", "unexplained")
         plain = ("names", "method", "classes", "additive")
         return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
             _same(getattr(self, name), getattr(other, name)) for name in tensors
@@ -81,6 +82,7 @@ class Explanation:
             predict=None if self.predict is None else lambda: self.prediction[at],
             base=None if self.base is None else self.base[at],
             valid=None if self.valid is None else self.valid[at],
+            unexplained=None if self.unexplained is None else self.unexplained[at],
         )
 
     def _names_of(self, index: np.ndarray) -> Names:
@@ -150,6 +152,7 @@ class Explanation:
 
         The predictor is not run for it: the explained class is in the text where it was asked for, or where `prediction` was read before.
         """
+        longer = {} if self.unexplained is None else {"unexplained": self.unexplained.tolist()}
         return json.dumps(
             {
                 "format": FORMAT,
@@ -163,6 +166,7 @@ class Explanation:
                 "additive": self.additive,
                 "base": None if self.base is None else self.base.tolist(),
                 "asks_off_data": self.asks_off_data,
+                **longer,
             }
         )
 
@@ -182,6 +186,7 @@ class Explanation:
             additive=record.get("additive", False),
             base=None if record.get("base") is None else torch.tensor(record["base"]),
             asks_off_data=record.get("asks_off_data"),
+            unexplained=None if record.get("unexplained") is None else torch.tensor(record["unexplained"]),
             valid=None if record.get("valid") is None else torch.tensor(record["valid"]).bool().reshape(-1, width),
         )
 

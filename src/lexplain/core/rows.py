@@ -8,6 +8,8 @@ from torch import Tensor
 
 from .contracts import RawRows
 
+MAX_ROWS = 100_000  # rows in one call of a model, by default
+
 
 def as_array(X: RawRows) -> np.ndarray:
     """Rows as an array, whatever device a tensor, or a list of them, lies on and whether it carries gradients or not."""

@@ -9,8 +9,8 @@ import pandas as pd
 
 from .. import check
 from ..core import Dataset
+from ..core.kinds import kind_of
 from ..features.tables import holds_categories
-from .by_kind import SIZE_IN_WORDS
 
 
 def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
@@ -59,8 +59,9 @@ def facts(data: Dataset) -> dict[str, str]:
 
 def _columns(data: Dataset) -> dict[str, str]:
     """The columns of a table and their categories, or the size of an image and of its features, in words."""
-    if data.features is not None and data.features.kind in SIZE_IN_WORDS:
-        return SIZE_IN_WORDS[data.features.kind](data, data.features)
+    in_words = None if data.features is None else kind_of(data.features).size_in_words
+    if in_words is not None and data.features is not None:
+        return in_words(data, data.features)
     many = len(data.names)
     told = {"columns": f"{many}: {', '.join(data.names) if many <= 12 else f'{data.names[0]}, {data.names[1]}, …, {data.names[-1]}'}"}
     frame = data.frame(data.train)

@@ -19,7 +19,7 @@ from numpy.lib.npyio import NpzFile
 from .. import check
 from ..core import Explanation
 from ..core.contracts import Features
-from .by_kind import text_columns
+from ..core.kinds import kind_of
 from .load import DATASETS, load_data
 
 log = logging.getLogger("lexplain")
@@ -71,7 +71,7 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
         )
     named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
     decided = None if known is None else known.inputs
-    found = read_table(source, label, named, features=decided, text=text_columns(known))
+    found = read_table(source, label, named, features=decided, text=_text_columns(known))
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
@@ -289,3 +289,9 @@ def _numbers_alone(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     if odd:
         raise ValueError(f"{path} has text in {', '.join(odd[:3])}; a file of scores has one column of numbers a feature, and nothing else")
     return frame
+
+
+def _text_columns(features: Features | None) -> tuple[str, ...]:
+    """The columns that a fit knows as text; none if there is no fit."""
+    found = None if features is None else kind_of(features).text_columns
+    return () if found is None or features is None else found(features)

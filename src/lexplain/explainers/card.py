@@ -10,10 +10,11 @@ from torch import Tensor
 
 from ..auditing import Card, Evidence, Judges, Line, OtherRows, Resources, card_of
 from ..core import Trial, seeded, target_values
+from ..core.rows import MAX_ROWS
 from ..methods import Method
 from ..metrics import bootstrap
 from ..predictors import Target
-from ..training import MAX_ROWS, fabric_of
+from ..training import fabric_of
 from . import _check
 from .findings import fidelity
 

@@ -18,10 +18,11 @@ from .. import check
 from ..auditing import Card
 from ..core import Explanation
 from ..core.contracts import Features, RawRows
+from ..core.kinds import kind_of
 from ..core.rows import as_array
 from ..methods import Method, Recipe
 from ..predictors import CachedModel, Target, Trained
-from ..training import default_max_rows, device_of
+from ..training import device_of
 from . import _check
 from .card import own_card
 from .findings import FitWarning, findings
@@ -152,7 +153,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             del self.classes_
 
     def _max_rows(self) -> int:
-        return self.max_rows or default_max_rows(self.features_)
+        return self.max_rows or kind_of(self.features_).pace.max_rows(self.features_)
 
     # ---- explain ----
 
@@ -179,6 +180,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             predict=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
             classes=None if classes is None else tuple(classes),
             valid=None if encoded.valid is None else encoded.valid.cpu(),
+            unexplained=None if encoded.unexplained is None else encoded.unexplained.cpu(),
             asks_off_data=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
         )
 

@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -18,13 +18,13 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, joined, seeded
 from ..core.contracts import Features, Json, Labels, Model, RandomState, RawRows
-from ..features import features_for
-from ..imputers import IMPUTERS, imputer_for, with_fewer_rows
-from ..methods import METHODS, Method, Parts, Recipe, Regime, default_for
+from ..core.kinds import features_for, kind_of
+from ..imputers import IMPUTERS, with_fewer_rows
+from ..methods import METHODS, Method, Parts, Recipe, Regime
 from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
 from ..predictors.labels import network_reads, same_length, target_values
-from ..training import Checkpoint, Settings, default_max_rows, fabric_of, fit, pace_of
+from ..training import Checkpoint, Settings, fabric_of, fit
 from . import _check
 from ._check import no_method, regime_of_method
 from .findings import Splits
@@ -60,7 +60,7 @@ def chosen_recipe(method: str | Recipe | Method, features: Features) -> Recipe |
     if not isinstance(method, str):
         raise no_method(method)
     if method == "default":
-        return default_for(features)
+        return cast("Recipe", kind_of(features).method())
     return METHODS[check.one_of(method, [*METHODS, "default"], "method")]
 
 
@@ -181,7 +181,7 @@ class Fitting:
             predictor = frozen_predictor(self.problem.model, self.target, features)
         wanted = explainer.imputer
         if wanted is None:
-            wanted = imputer_for(features) if recipe.imputer == "by kind" else recipe.imputer
+            wanted = kind_of(features).imputer() if recipe.imputer == "by kind" else recipe.imputer
         imputer = None if wanted is None else fitted_imputer(wanted, x, features, device)
         mask_costs: tuple[Continuity, ...] = ()
         if explainer.continuity is not None:
@@ -203,7 +203,7 @@ class Fitting:
         return Splits(train, validation, rest, self.seed)
 
     def _settings(self, rows: int) -> Settings:
-        explainer, pace = self.explainer, pace_of(self.problem.features)
+        explainer, pace = self.explainer, kind_of(self.problem.features).pace
         batch = explainer.batch_size or min(pace.batch_size, max(32, rows // 10))
         grows = isinstance(self.recipe, Recipe) and self.recipe.scales_itself
         steps = STEPS * (THOROUGH if explainer.budget == "thorough" and not grows else 1)
@@ -212,7 +212,7 @@ class Fitting:
             batch_size=batch,
             learning_rate=explainer.learning_rate or 1e-3,
             warmup_steps=pace.warmup_steps,
-            max_rows=explainer.max_rows or default_max_rows(self.problem.features),
+            max_rows=explainer.max_rows or pace.max_rows(self.problem.features),
             seed=self.seed,
         )
 
@@ -221,7 +221,7 @@ class Fitting:
         rate = plain(self.explainer.keep)
         if not isinstance(rate, float):
             return
-        step = self.explainer.max_rows or default_max_rows(method.features)
+        step = self.explainer.max_rows or kind_of(method.features).pace.max_rows(method.features)
         with torch.no_grad():
             drawn = [method.distribution(part) for part in trial.parts(step)]
             if getattr(drawn[0], "k", None) is None:

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from ..core import seeded
 from ..core.contracts import Encoded, RawRows
+from ..core.kinds import kind_of
 from ..methods import TEST_IMPUTATIONS, Method
 from ..selectors import scores_on_cpu
-from .by_kind import CHECKED_MEANWHILE
 
 FEW_SCORES = 2**14  # of which a CPU has picked the best before a GPU has begun to
 Context = Callable[[RawRows, Tensor], Tensor]  # raw rows and their encoding to what the selector sees of the model's output
@@ -59,7 +59,7 @@ class OnePass:
     def _encode(self, X: RawRows) -> tuple[Encoded, Callable[[], None] | None]:
         """Rows as the networks read them, and a check of their numbers that is still to be made."""
         features, device = self.method.features, self.method.selector.offset.device
-        unchecked = CHECKED_MEANWHILE.get(features.kind)
+        unchecked = kind_of(features).encode_unchecked
         if unchecked is not None and device.type != "cpu" and self.context is None:
             return unchecked(features, X, device)
         return features.encode(X, device), None

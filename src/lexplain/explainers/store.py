@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Features, Model, RawRows
-from ..features import restore
+from ..core.kinds import kind_of
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
 from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
@@ -111,7 +111,7 @@ def _read(
     explainer = Explainer(
         record["method"] if named else "default", device=device, random_state=record["random_state"], **record["parameters"]
     )
-    features = restore(record["features"]["kind"], record["features"]["state"])
+    features = kind_of(record["features"]["kind"]).restore(record["features"]["state"])
     classes = None if record["classes"] is None else np.asarray(record["classes"])
     target = Target(torch.zeros(0), outputs_of(**record["outputs"]), classes, **record["target"])
     if model is not None and isinstance(model.function, NetworkFunction):

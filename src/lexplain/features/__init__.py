@@ -1,14 +1,11 @@
 """What can be on or off: a feature mask becomes a raw mask, raw input becomes the tensor that masks act on, and back.
 
-`fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`. To add a kind: a file with one
-`FeatureKind`, a line here, and a line in each table by kind (`by_kind.py` of features, selectors, predictors, imputers, methods,
-training, comparison and report).
+`fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`. To add a kind of input: a file with
+one `FeatureKind`, a line here, and a `Kind` in the folder kinds/.
 """
 
-from .by_kind import restore as restore
 from .column_type import ColumnType as ColumnType
 from .columns import Columns as Columns
-from .default import features_for as features_for
 from .feature_kind import FeatureKind as FeatureKind
 from .groups import Groups as Groups
 from .patches import Patches as Patches, is_patches as is_patches, patches_of as patches_of

@@ -18,8 +18,7 @@ from ..core.rows import as_array
 class FeatureKind(ABC):
     """What `core.contracts.Features` promises, with defaults for rows (n, d) of one number a feature.
 
-    A kind of its own has `kind`, `names`, `shape`, `state`, and the three methods below; it joins the tables named `by_kind.py` with a
-    line in each.
+    A kind of your own has `kind`, `names`, `shape`, `state`, and the three methods below; `lexplain.register` adds its `Kind`.
     """
 
     kind: ClassVar[str]

@@ -13,7 +13,6 @@ from .background import (
     background_of as background_of,
     with_fewer_rows as with_fewer_rows,
 )
-from .by_kind import imputer_for as imputer_for
 from .constant import Constant as Constant
 from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian
 from .interop import as_fill as as_fill, as_masker as as_masker

@@ -31,7 +31,7 @@ def as_fill(imputer: nn.Module, *, features: Features | None = None) -> Fill:
 
     def fill(x: RawRows, mask: np.ndarray | Tensor) -> RawRows:
         if features is not None:
-            rows, valid = features.encode(x)
+            rows, valid = features.encode(x)[:2]
             shown = raw_mask(features, check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count)), valid)
             return features.decode(_filled(imputer, rows, shown))
         rows = _tensor(x)

@@ -1,7 +1,6 @@
 """Named methods. To add one: a file with one function below `@recipe` that returns a Method, and a line here."""
 
 from .basex import basex as basex
-from .by_kind import default_for as default_for
 from .gains import gains as gains
 from .invase import invase as invase
 from .l2x import l2x as l2x

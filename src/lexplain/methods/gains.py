@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from math import log
 
+from torch import nn
+
 from ..core.contracts import Features, Outputs
+from ..core.kinds import kind_of
 from ..estimators import MarginalGains
 from ..imputers import IndependentGaussian
 from ..masks import Bernoulli
 from ..objectives import Likelihood, Objective
-from ..predictors import Trained, ensemble_for
-from ..selectors import Selector, regressor_for
+from ..predictors import Trained
+from ..selectors import Selector
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import MIN_GAIN, Rounds
@@ -33,11 +36,11 @@ def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, tho
     """
     price = None if size.price is None else size.price / features.count
     draws = min(14, max(4, 160 // (features.count if features.count <= SCREENED_FROM else SCREENED_TO)))
-    network = parts.selector if parts.selector is not None else regressor_for(features)
+    network = parts.selector if parts.selector is not None else _regressor(features)
     predictor = parts.predictor
     if predictor is None:
         network = screened(network, features, scores=True)
-        ensemble = ensemble_for(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if thorough else MEMBERS)
+        ensemble = _ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if thorough else MEMBERS)
         predictor = Trained(screened(ensemble, features, scores=False), outputs, sees_mask=False)
     if plan is None:
         rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if thorough else None
@@ -53,3 +56,15 @@ def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, tho
         objective=Objective(Likelihood(imputations_inside=False)),
         plan=parts.scheduled(plan),
     )
+
+
+def _regressor(features: Features) -> nn.Module:
+    kind = kind_of(features)
+    return (kind.regressor or kind.selector)(features, context=0, activation=nn.SiLU)
+
+
+def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
+    kind = kind_of(features)
+    if kind.ensemble is None:
+        return kind.predictor(features, count, sees_mask=False)
+    return kind.ensemble(features, count, members=members)

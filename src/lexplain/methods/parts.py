@@ -9,8 +9,9 @@ from typing import Literal, TypeVar
 from torch import nn
 
 from ..core.contracts import Features, Outputs, Predictor, Term
-from ..predictors import BlackBox, Frozen, Trained, network_for
-from ..selectors import Selector, selector_for
+from ..core.kinds import kind_of
+from ..predictors import BlackBox, Frozen, Trained
+from ..selectors import Selector
 from .plans import Plan
 from .sizes import Family
 
@@ -57,7 +58,7 @@ def selector_part(
     spread: float | None = None,
 ) -> Selector:
     """A selector of the network given, or of one that suits the features; it reads the model's output where it has a context of some."""
-    network = given if given is not None else selector_for(features, context=context, activation=activation)
+    network = given if given is not None else kind_of(features).selector(features, context=context, activation=activation)
     if spread is None:
         spread = getattr(network, "default_spread", None)  # of a U-Net
     return Selector(network, family, spread=spread, level=not family.fixed_size, reads_output=context > 0)
@@ -77,7 +78,8 @@ def predictor_part(
     if given is not None:
         assert isinstance(given, nn.Module)
         return Trained(given, outputs, sees_mask=False)
-    return Trained(network_for(features, outputs.count, sees_mask=sees_mask, activation=activation), outputs, sees_mask=sees_mask)
+    network = kind_of(features).predictor(features, outputs.count, sees_mask=sees_mask, activation=activation)
+    return Trained(network, outputs, sees_mask=sees_mask)
 
 
 def fresh_copy(predictor: Predictor) -> Predictor:

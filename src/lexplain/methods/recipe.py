@@ -29,7 +29,7 @@ class Recipe:
             a path of prices of which a tolerance chooses one, unless a price or a number is given.
         size: how much it keeps where nobody says: of "k" the share of the features, of "price" the price.
         reads_output: the selector sees the model's output, so that there must be a model.
-        imputer: what fills hidden values unless told, fitted to rows: "by kind" (`imputers.by_kind`), a class, or None: what the function
+        imputer: what fills hidden values unless told, fitted to rows: "by kind" (`Kind.imputer`), a class, or None: what the function
             takes by itself.
         kinds: the kinds of features that it explains; None: any.
         prices_masks: masks can be priced while it learns (`Explainer(continuity=)`).

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..core.contracts import Estimator, Features, Outputs
+from ..core.kinds import kind_of
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import FixedMasks, TopK, UniformRate
 from ..objectives import Likelihood, Objective
-from ..selectors import Selector, selector_for
+from ..selectors import Selector
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import PredictorSchedule, Together
@@ -54,7 +55,7 @@ def sufficient(
     _refuse_outside(1.0, own_share=own_share)
     _refuse_outside(0.9, last=last)  # a selector that never learns says nothing
     predictor = predictor_part(parts.predictor, features, outputs, sees_mask=False)
-    network = parts.selector if parts.selector is not None else selector_for(features)
+    network = parts.selector if parts.selector is not None else kind_of(features).selector(features, context=0)
     if estimator is None:
         estimator = StraightThrough() if getattr(predictor, "differentiable", True) else Reinforce(samples=4)
     return Method(

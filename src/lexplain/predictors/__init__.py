@@ -4,8 +4,7 @@
 `Target` is what they are to say: labels, soft targets, real values, or a model's output.
 """
 
-from .black_box import BlackBox as BlackBox, CachedModel as CachedModel
-from .by_kind import ensemble_for as ensemble_for, network_for as network_for
+from .black_box import BlackBox as BlackBox, CachedModel as CachedModel, EncodedModel as EncodedModel
 from .cnn import cnn as cnn
 from .densenet import DenseNet as DenseNet
 from .ensemble import Ensemble as Ensemble

@@ -1,9 +1,10 @@
-"""Any callable."""
+"""Models that are asked about rows: any callable, and a network of encoded rows as a function of raw ones."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -11,9 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core.contracts import Outputs, RawRows
+from ..core.contracts import Features, Outputs, RawRows
 from ..core.rows import as_array
 from .labels import as_many_outputs, model_output
+
+if TYPE_CHECKING:
+    from .target import Target
 
 MAX_CACHED = 8  # answers kept, so that the same rows are asked for once
 
@@ -71,3 +75,18 @@ def _fingerprint(rows: RawRows) -> bytes:
     except ValueError:  # rows of different lengths, each of which is told by itself
         return hashlib.blake2b(b"".join(map(_fingerprint, rows)), digest_size=16).digest()
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
+
+
+class EncodedModel:
+    """A network of encoded rows as a function of raw ones: class probabilities, or values."""
+
+    def __init__(self, encoded: nn.Module, features: Features, target: Target) -> None:
+        self.encoded, self.features, self.target = encoded, features, target
+
+    @torch.no_grad()
+    def __call__(self, rows: RawRows) -> np.ndarray:
+        """Ask the network."""
+        output = self.encoded(self.features.encode(rows).x).double()
+        real = self.target.outputs.real
+        answer: np.ndarray = (output * self.target.scale + self.target.mean if real else output.softmax(1)).numpy()
+        return answer

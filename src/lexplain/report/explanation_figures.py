@@ -1,4 +1,4 @@
-"""Figures of an explanation, whatever its kind of features: `by_kind.py` says how each kind is drawn."""
+"""Figures of an explanation, whatever its kind of features: `pictures.py` says how each kind is drawn."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor
 from lexplain import check
 from lexplain.core import Explanation
 
-from .by_kind import pictures_of
 from .padding import has_features
+from .pictures import pictures_of
 
 
 def row_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | None = None) -> Axes:

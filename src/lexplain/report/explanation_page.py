@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from lexplain.core import Explanation
 
-from .by_kind import pictures_of, row_pictures_of
 from .explanation_figures import feature_rates, selection_map
 from .padding import has_features
 from .page import Section, page
+from .pictures import pictures_of, row_pictures_of
 from .wording import count
 
 PAGE_ROWS, PAGE_FEATURES = 20, 8
@@ -75,4 +75,8 @@ def summary(explanation: Explanation) -> str:
         return said
     kept, there = float(explanation.mask.float().sum(1).mean()), float(explanation.counts.double().mean())
     many = f"{kept:.1f} of {there:.1f}" if padded else f"{kept:.1f}"
-    return f"{said} {explanation.method or 'The method'} keeps {many} features of a row on average ({kept / there:.0%})."
+    said = f"{said} {explanation.method or 'The method'} keeps {many} features of a row on average ({kept / there:.0%})."
+    longer = 0 if explanation.unexplained is None else int((explanation.unexplained > 0).sum())
+    if not longer:
+        return said
+    return f"{said} {count(longer, 'row')} exceed the longest row of the fit: what lies beyond it is not explained and stays visible."

@@ -10,10 +10,11 @@ import pandas as pd
 import torch
 
 from ..auditing import Evidence, Judges, Resources
+from ..core.rows import MAX_ROWS
 from ..data import load_data
 from ..explainers import Explainer
 from ..predictors import Problem
-from ..training import MAX_ROWS, fabric_of
+from ..training import fabric_of
 from .cells import Cell, Run, measured
 from .tables import MARK, mean_and_spread, write_result
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from .. import estimators, imputers
 from ..comparison.running import finished
 from ..core import Dataset, seeded
+from ..core.kinds import kind_of
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
@@ -23,7 +24,7 @@ from ..metrics import accuracy, auroc, fdr
 from ..objectives import Continuity
 from ..predictors import Classes, Trained
 from ..selectors import MLP, UNet
-from ..training import Settings, default_max_rows, fit
+from ..training import Settings, fit
 from .cells import Cell, Run, trial_of
 from .gallery import keep_masks
 from .judges import CHECKED, Judge, Task, at_half_size, mixed_fabric, predictor_network, prepare, scene, task_of
@@ -59,7 +60,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
         epochs=max(1, round(how["steps"] * batch / len(train))),
         batch_size=batch,
         warmup_steps=how.get("warmup_steps", 0),
-        max_rows=max(4 * batch, default_max_rows(features) // 4),  # many cells may share a GPU
+        max_rows=max(4 * batch, kind_of(features).pace.max_rows(features) // 4),  # many cells may share a GPU
         seed=cell.seed,
     )
     with seeded(cell.seed):
@@ -117,7 +118,7 @@ def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: 
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
     judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
     device, labels = next(method.parameters()).device, torch.as_tensor(data.test.y)
-    few = max(1, default_max_rows(features) // TEST_IMPUTATIONS)
+    few = max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
     parts = []
     for at in range(0, len(data.test), AT_ONCE):
         x = features.encode(data.test.x[at : at + AT_ONCE], device).x

@@ -15,12 +15,13 @@ from torch import Tensor
 
 from ..auditing import Evidence, Judges, OtherRows, Resources
 from ..core.contracts import Model
+from ..core.rows import MAX_ROWS
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
 from ..metrics import accuracy
 from ..predictors import Problem
-from ..training import MAX_ROWS, Evaluator, fabric_of, train_evaluator
+from ..training import Evaluator, fabric_of, train_evaluator
 from .cells import Cell, Run, measured, split
 from .tables import mark_of, mean_and_spread, write_result
 

@@ -12,13 +12,14 @@ from torch import Tensor
 from .. import estimators, imputers, objectives
 from ..auditing import Evidence, Judges, OtherRows, Resources
 from ..core import Dataset, Explanation, Trial, seeded
+from ..core.rows import MAX_ROWS
 from ..data import load_data
 from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..metrics import auroc
 from ..predictors import Classes, from_labels
-from ..training import MAX_ROWS, Evaluator, Settings, fabric_of, fit, train_evaluator
+from ..training import Evaluator, Settings, fabric_of, fit, train_evaluator
 from .cells import Cell, measured, split, trial_of
 
 

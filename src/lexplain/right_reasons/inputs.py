@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Encoded, Features, Json, Labels, Names, RawRows
+from ..core.kinds import kind_of
 from ..core.rows import as_array
-from ..features import restore
 from ..predictors import Problem, Target, from_labels
 from ..predictors.labels import same_length
 from . import _check
@@ -165,7 +165,7 @@ def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plai
 def restored(state: Json) -> Inputs:
     """The inputs whose `state` was written to a file."""
     if "kind" in state:
-        return FeatureInputs(restore(state["kind"], state["state"]))
+        return FeatureInputs(kind_of(state["kind"]).restore(state["state"]))
     return PlainInputs(tuple(state["shape"]), tuple(state["names"]))
 
 

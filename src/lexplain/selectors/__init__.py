@@ -1,6 +1,5 @@
 """Selectors: a network whose forward returns a distribution over masks, and networks of sensible size."""
 
-from .by_kind import regressor_for as regressor_for, selector_for as selector_for
 from .mlp import MLP as MLP
 from .replay import scores_on_cpu as scores_on_cpu
 from .selector import Selector as Selector

@@ -1,6 +1,5 @@
 """Training: one loop for every method and every network, the evaluator and its readers, and safe files."""
 
-from .by_kind import MAX_ROWS as MAX_ROWS, default_max_rows as default_max_rows, pace_of as pace_of
 from .checkpoint import Checkpoint as Checkpoint, read_file as read_file, write_atomically as write_atomically
 from .device import device_of as device_of, fabric_of as fabric_of
 from .evaluator import Evaluator as Evaluator, train_evaluator as train_evaluator

@@ -13,13 +13,13 @@ from torch.distributions import Distribution
 
 from ..core import Trial, seeded
 from ..core.contracts import Features, Outputs
+from ..core.kinds import kind_of
 from ..features import raw_mask
 from ..imputers import Constant
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..objectives import cross_entropy
-from ..predictors import Trained, network_for
-from .by_kind import pace_of
+from ..predictors import Trained
 from .network import train_network
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Evaluator(nn.Module):
     def __init__(self, features: Features, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
         super().__init__()
         self.features, self.masks, self.imputer = features, masks, Constant(0.0)
-        self.predictor = Trained(network or network_for(features, outputs.count, sees_mask=True), outputs, sees_mask=True)
+        self.predictor = Trained(network or kind_of(features).predictor(features, outputs.count, sees_mask=True), outputs, sees_mask=True)
 
     def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Distribution:
         """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""
@@ -116,7 +116,7 @@ class Evaluator(nn.Module):
             return (counts * each).sum() / counts.sum()
 
         step = Step("evaluator", self.predictor, loss, loss)
-        warmup = pace_of(self.features).warmup_steps
+        warmup = kind_of(self.features).pace.warmup_steps
         parts = (train, validation)
         return train_network(self, step, parts, steps=steps, learning_rate=rate, warmup_steps=warmup, fabric=fabric, seed=seed)
 

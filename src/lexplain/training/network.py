@@ -41,7 +41,7 @@ def train_network(
         parts: rows to learn from, and rows to choose the best epoch by.
         steps: of the optimiser, about.
         learning_rate: of Adam.
-        warmup_steps: optimiser steps over which it rises; see `by_kind.Pace`.
+        warmup_steps: optimiser steps over which it rises; see `core.kinds.Pace`.
         patient: go on to the end; otherwise training stops once a quarter of the epochs brought nothing better.
         max_rows: most model rows in flight; None: any.
         fabric: device and precision; None: the CPU.

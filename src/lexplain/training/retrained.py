@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, seeded
 from ..core.contracts import Features, Outputs
+from ..core.kinds import kind_of
+from ..core.rows import MAX_ROWS
 from ..methods import Step
 from ..objectives import cross_entropy
-from ..predictors import Trained, network_for
-from .by_kind import MAX_ROWS, pace_of
+from ..predictors import Trained
 from .network import split_tenth, train_network
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def retrain(
         seed: of the weights, the order of rows and the tenth.
     """
     with seeded(seed):
-        template = network_for(features, outputs.count, sees_mask=False) if network is None else network
+        template = kind_of(features).predictor(features, outputs.count, sees_mask=False) if network is None else network
     model = Retrained(reinitialised(template, seed=seed), outputs)
     check.enough_rows(len(rows))
 
@@ -75,7 +76,7 @@ def retrain(
         Step("retrained network", model.predictor, loss, loss),
         split_tenth(rows, seed),
         steps=steps or RETRAINING_STEPS,
-        warmup_steps=pace_of(features).warmup_steps,
+        warmup_steps=kind_of(features).pace.warmup_steps,
         max_rows=max_rows,
         fabric=fabric,
         seed=seed,

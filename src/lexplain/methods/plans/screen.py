@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ...core import Trial
 from ...core.contracts import Features
+from ...core.kinds import kind_of
 from ...objectives import cross_entropy
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 MIN_GAIN, MAX_GAIN = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
 SCREENED_FROM, SCREENED_TO = 32, 16  # more features than the first are screened until there are as few as the second
 DRAWS = 8  # values drawn anew for a feature of each row
-SCREENED_KINDS = {"columns"}  # kinds whose encoded rows are flat
 SURE = 3.0  # standard errors above 0 at which a feature is surely worth something
 
 
@@ -59,7 +59,7 @@ class ColumnScreen(nn.Module):
 
 def screened(network: nn.Module, features: Features, *, scores: bool) -> nn.Module:
     """The network, behind a screen where a table is wide; scores: it has one answer a feature."""
-    if features.count <= SCREENED_FROM or features.kind not in SCREENED_KINDS:
+    if features.count <= SCREENED_FROM or not kind_of(features).flat:
         return network
     return ColumnScreen(network, prod(features.shape), features=features.count if scores else 0)
 

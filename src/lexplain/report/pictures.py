@@ -1,19 +1,20 @@
-"""How explanations of each kind of features are drawn. A kind of your own need not be here: its features are drawn by their names.
+"""How explanations are drawn, for each kind of features.
 
-To draw a kind in your own way, add a line such as `PICTURES["words"] = Pictures(noun="word", rows=RowPictures(...))`; what the line leaves
-out is drawn as for any other kind.
+To draw a kind of your own, give its `Kind` pictures such as `Pictures(noun="word", rows=RowPictures(...))`. By default, a kind is drawn
+as named features.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, cast
 
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from lexplain.core import Explanation
+from lexplain.core.kinds import kinds
 
 from .figures.mask_cells import mask_cells
 from .figures.rate_bars import rate_bars
@@ -87,22 +88,22 @@ def _image_row(explanation: Explanation, row: int, *, most: int, ax: Axes | None
 
 
 NAMED = Pictures()
-PICTURES: dict[str, Pictures] = {
-    "patches": Pictures(
-        noun="patch",
-        row=_image_row,
-        map=mask_tiles,
-        rates=patch_rates,
-        rows=RowPictures(image_rows_html, image_table, about_images, needs_data=True, first=True),
-    ),
-}
+PATCHES = Pictures(
+    noun="patch",
+    row=_image_row,
+    map=mask_tiles,
+    rates=patch_rates,
+    rows=RowPictures(image_rows_html, image_table, about_images, needs_data=True, first=True),
+)
 
 
 def pictures_of(explanation: Explanation) -> Pictures:
     """How an explanation is drawn: by the kind of its features, or by names where these are unknown or do not fit the scores."""
     features = explanation.features
-    fits = features is not None and features.count == explanation.scores.shape[1]
-    return PICTURES.get(features.kind, NAMED) if features is not None and fits else NAMED
+    if features is None or features.count != explanation.scores.shape[1]:
+        return NAMED
+    kind = kinds().get(features.kind)
+    return NAMED if kind is None or kind.pictures is None else cast("Pictures", kind.pictures())
 
 
 def row_pictures_of(explanation: Explanation) -> RowPictures:

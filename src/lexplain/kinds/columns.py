@@ -1,0 +1,104 @@
+"""Tables: the columns, or groups of them, are the features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+import torch
+from torch import nn
+
+from ..core.contracts import Features, Model, RawRows
+from ..core.kinds import Kind
+
+if TYPE_CHECKING:
+    from ..features import Columns
+    from ..methods import Recipe
+    from ..predictors import Target
+
+
+def _suits(X: RawRows) -> bool:  # noqa: ARG001  whatever no other kind takes
+    return True
+
+
+def _features() -> Features:
+    from ..features import Columns
+
+    return Columns()
+
+
+def _restore(state: Mapping[str, Any]) -> Features:
+    from ..features.groups import restore_table
+
+    return restore_table(state)
+
+
+def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
+    from ..selectors import MLP
+
+    return MLP(features.shape, features.count, context=context, activation=activation)
+
+
+def _predictor(features: Features, count: int, *, sees_mask: bool, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
+    from ..predictors import mlp
+
+    return mlp(features.shape, count, sees_mask=sees_mask, activation=activation)
+
+
+def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
+    from ..predictors import Ensemble
+
+    return Ensemble(features.shape, count, members=members)
+
+
+def _imputer() -> type[nn.Module]:
+    from ..imputers import Marginal
+
+    return Marginal
+
+
+def _method() -> Recipe:
+    from ..methods import gains
+
+    return gains
+
+
+def _as_model(encoded: nn.Module, features: Features, target: Target) -> Model:
+    """The same network for rows in their own units: scaling is linear, so it is folded into the first and the last layer.
+
+    If columns hold categories, which no network reads, the model is a function of rows.
+    """
+    from ..predictors import EncodedModel
+
+    columns = cast("Columns", features)
+    if columns.categorical:
+        return EncodedModel(encoded, features, target)
+    linear = [layer for layer in encoded.modules() if isinstance(layer, nn.Linear)]
+    mean, scale = torch.as_tensor(columns.mean), torch.as_tensor(columns.scale)
+    first, last = linear[0], linear[-1]
+    weight = first.weight.double() / scale
+    first.bias.copy_(first.bias - weight @ mean)
+    first.weight.copy_(weight)
+    last.weight.mul_(target.scale)
+    last.bias.mul_(target.scale).add_(target.mean)
+    return encoded
+
+
+def _text_columns(features: Features) -> tuple[str, ...]:
+    return cast("Columns", features).text
+
+
+COLUMNS = Kind(
+    "columns",
+    suits=_suits,
+    features=_features,
+    restore=_restore,
+    selector=_selector,
+    predictor=_predictor,
+    ensemble=_ensemble,
+    imputer=_imputer,
+    method=_method,
+    flat=True,
+    as_model=_as_model,
+    text_columns=_text_columns,
+)
