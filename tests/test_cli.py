@@ -10,10 +10,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from typer.testing import CliRunner
 
 from lexplain import METHODS, Explainer, __version__, as_explanation, audit, cli, load_data
 from lexplain.auditing.encoding_test import MARGIN
+from lexplain.cli.rows import explanation_as_csv
+from lexplain.core import Explanation
 from lexplain.explainers import FitWarning
 from lexplain.imputers import NoBackground
 
@@ -216,6 +219,14 @@ def test_explain_writes_json_and_html(place, tmp_path):
         assert (tmp_path / f"new/e.{ending}").read_text().startswith(start)
     assert len(json.loads((tmp_path / "new/e.json").read_text())["mask"]) == 60
     assert sorted(os.listdir(tmp_path / "new")) == ["e.html", "e.json"]  # no temporary file is left
+
+
+def test_explanation_as_csv():
+    scores, mask = torch.tensor([[0.5, 0.25], [0.1, 0.9]]), torch.tensor([[True, False], [False, True]])
+    text = explanation_as_csv(Explanation(scores, mask, ("a", "b")))
+    assert text.splitlines() == ["row,score:a,score:b,kept:a,kept:b", "0,0.5,0.25,1,0", "1,0.1,0.9,0,1"]
+    data = pd.DataFrame({"a": [1, 2], "b": [3, 4]}, index=["u", "v"])
+    assert explanation_as_csv(Explanation(scores, mask, ("a", "b"), data)).splitlines()[2].startswith("v,")
 
 
 def test_explain_takes_columns_by_name(place, tmp_path):

@@ -122,12 +122,6 @@ def parquet_possible() -> None:
         ) from missing
 
 
-def strength_fits(strength: object) -> None:
-    """Refuse a strength that is neither a number from 0 on nor auto."""
-    if strength != "auto" and not (isinstance(strength, (int, float, np.number)) and math.isfinite(strength) and strength >= 0):
-        raise ValueError(f"strength={strength!r}, but 'auto' or a number from 0 on is needed")
-
-
 def keep_or_penalty(keep: object, penalty: object, count: int) -> None:
     """Refuse a size that cannot be kept, or two ways of saying it."""
     if keep is not None and penalty is not None:

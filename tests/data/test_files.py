@@ -4,11 +4,9 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
-from lexplain.core import Explanation
 from lexplain.data import load_data
-from lexplain.data.files import Rows, explanation_as_csv, find_rows, read_table
+from lexplain.data.files import Rows, find_rows, read_table
 from lexplain.features import Columns
 
 
@@ -226,14 +224,6 @@ def test_find_rows_knows_data_sets_and_files(csv, caplog):
 def test_find_rows_refuses(source, label, told):
     with pytest.raises(ValueError, match=told):
         find_rows(source, "train", label)
-
-
-def test_explanation_as_csv():
-    scores, mask = torch.tensor([[0.5, 0.25], [0.1, 0.9]]), torch.tensor([[True, False], [False, True]])
-    text = explanation_as_csv(Explanation(scores, mask, ("a", "b")))
-    assert text.splitlines() == ["row,score:a,score:b,kept:a,kept:b", "0,0.5,0.25,1,0", "1,0.1,0.9,0,1"]
-    data = pd.DataFrame({"a": [1, 2], "b": [3, 4]}, index=["u", "v"])
-    assert explanation_as_csv(Explanation(scores, mask, ("a", "b"), data)).splitlines()[2].startswith("v,")
 
 
 def test_rows_are_plain_data():

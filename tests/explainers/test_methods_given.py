@@ -7,7 +7,7 @@ from sklearn.base import clone
 from torch import nn
 
 from lexplain import Explainer
-from lexplain.explainers._check import predictor_learns
+from lexplain.explainers.settings import predictor_learns
 from lexplain.features import Columns
 from lexplain.imputers import Gaussian
 from lexplain.methods import METHODS, Method, Parts, gains, l2x, realx, recipe

@@ -24,7 +24,6 @@ from ..core.rows import as_array
 from ..masks import top_k_mask
 from ..predictors import Problem
 from ..predictors.labels import as_many_outputs, known_classes, model_output
-from . import _check
 
 if TYPE_CHECKING:
     from typing import Self
@@ -118,8 +117,10 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """
         began = time.perf_counter()
         blank = self.features if self.features is not None else features_for(X)
-        _check.baseline_explains(self.name, blank.kind, self.kinds)
-        _check.baseline_given(self.name, self.needs, y, model)
+        if self.kinds is not None and blank.kind not in self.kinds:
+            known = ", ".join(self.kinds)
+            raise ValueError(f"{self.name} explains features of kind {known}, not {blank.kind}; choose another baseline, such as 'random'")
+        self._refuse_missing(y, model)
         check.counts(max_rows=self.max_rows)
         problem = Problem.of(X, y, model, blank.fit(X) if blank.is_fitted else blank)
         features = problem.features
@@ -180,6 +181,20 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         return mask
 
     # ---- the model ----
+
+    def _refuse_missing(self, y: Labels, model: Model) -> None:
+        """Refuse to fit without what is explained."""
+        if "network" in self.needs and not isinstance(model, nn.Module):
+            got = "none was given" if model is None else f"the model is a {type(model).__name__}"
+            raise TypeError(
+                f"{self.name} needs gradients, which a torch.nn.Module has, but {got}; pass fit(X, model=network), "
+                "or choose a baseline that only asks the model, such as shap, lime or ablation"
+            )
+        if "model" in self.needs and model is None and not ("y" in self.needs and y is not None):
+            what = "a model or labels" if "y" in self.needs else "a model"
+            raise ValueError(
+                f"{self.name} explains {what}, but none was given; pass fit(X, model=...), such as a classifier fitted to X and y"
+            )
 
     @property
     def _outputs(self) -> Outputs:

@@ -11,8 +11,8 @@ from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.kinds import kind_of
-from ..explainers.imputing import fitted_imputer
 from ..imputers import Constant
+from ..imputers.given import fitted_imputer
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors.labels import in_classes

@@ -11,7 +11,7 @@ from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState
 from ..core.kinds import kind_of
-from ..explainers.imputing import fitted_imputer
+from ..imputers.given import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..selectors import MLP

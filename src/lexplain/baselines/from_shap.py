@@ -12,7 +12,6 @@ from .. import check
 from ..auditing.kernel_shap import numpy_seeded
 from ..core.contracts import Features, Labels, RandomState
 from ..features import Columns
-from . import _check
 from .baseline import Baseline, EncodedNetwork, Rows
 
 
@@ -113,7 +112,10 @@ class DeepSHAP(Baseline):
         try:
             values = self.explainer_.shap_values(rows.x.to(self.background_.device))
         except AssertionError as broken:
-            raise ValueError(_check.NOT_ADDITIVE) from broken
+            raise ValueError(
+                "deepshap's values do not add up to the network's answer: shap has no rule for one of its layers (it knows linear ones, "
+                "pooling, ReLU, GELU, Sigmoid, Tanh and Softplus, each used once); choose integrated_gradients or shap, which need no rules"
+            ) from broken
         every = torch.as_tensor(values)
         every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
         scores: Tensor = self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
@@ -138,7 +140,10 @@ class TreeSHAP(Baseline):
         try:
             self.explainer_ = shap.TreeExplainer(trees, feature_perturbation="tree_path_dependent")
         except Exception as unknown:  # shap's own error is a bare Exception
-            raise _check.no_trees(trees, unknown) from unknown
+            raise TypeError(
+                f"treeshap reads trees, but shap finds none in a {type(trees).__name__} ({str(unknown)[:80]}); give a forest or boosted "
+                "trees, or choose shap, which asks any model"
+            ) from unknown
 
     def _scores(self, rows: Rows) -> Tensor:
         values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)

@@ -36,7 +36,7 @@ def compare(
     from ..comparison import compare as run
     from ..report import Section, page
     from ..reproduce.tables import comparison_page
-    from ._check import writable
+    from .rows import writable
 
     writable(out, (".csv", ".json", ".parquet", ".html", ".md"))
     found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, again=again, workers=workers)

@@ -23,7 +23,7 @@ def data(
     from ..data import describe, load_data
     from ..data.facts import facts, part_as_bytes
     from ..data.files import ENDINGS
-    from ._check import writable
+    from .rows import writable
 
     ending = writable(out, ENDINGS)
     if name is None and out is None:

@@ -13,7 +13,7 @@ def demo(out: DemoPage = Path("report.html"), seed: Seed = 0, quick: DemoQuick =
     Try: lexplain demo --quick
     """
     from ..demo import run
-    from ._check import writable
+    from .rows import writable
 
     writable(out, (".html",))
     run(out, seed=seed, quick=quick)

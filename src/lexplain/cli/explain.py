@@ -11,11 +11,11 @@ def explain(model: Model, data: Data, out: ExplanationFile = None, rows: RowsSho
 
     A built-in name means its test part. Columns that the fit did not know are left out. Try: lexplain explain model.lex s3 --out page.html
     """
-    from ..data.files import explanation_as_csv, find_rows
+    from ..data.files import find_rows
     from ..explainers import Explainer
     from ..report.rows import read_row
     from ..report.wording import shorten
-    from ._check import writable
+    from .rows import explanation_as_csv, writable
 
     writable(out, (".csv", ".json", ".html"))
     explainer = Explainer.load(model, device=device)

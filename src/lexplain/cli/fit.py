@@ -39,6 +39,7 @@ from .output import warn, write_out
 if TYPE_CHECKING:
     from ..data.files import Rows
     from ..explainers import Explainer
+    from ..features import Patches
 
 
 def fit(
@@ -72,21 +73,39 @@ def fit(
     Try: lexplain fit s3 --keep 5 --out model.lex
     """
     from ..explainers import Explainer
-    from ..features import Patches
-    from ._check import patch_of, rows_with_target, size_asked, writable
+    from .rows import rows_with_target, writable
 
     writable(out, (".lex", ".safetensors"))
     writable(report, (".html",))
     rows = rows_with_target(data, "train", label, outputs)
-    explainer = Explainer(method, keep=size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
+    explainer = Explainer(method, keep=_size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, imputer=imputer, continuity=continuity)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
-    explainer.set_params(features=rows.features if patch is None else Patches(patch_of(patch, rows.x)))
+    explainer.set_params(features=rows.features if patch is None else _patches(patch, rows))
     seconds = _timed_fit(explainer, rows, checkpoint)
     explainer.save(out, background=background)
     _summarise(explainer, rows, seconds, out)
     _write_report(explainer, report)
     typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))
+
+
+def _size_asked(keep: str | None) -> float | str | None:
+    """Read a number of features, a rate or "auto"; refuse other words."""
+    if keep is None or keep == "auto":
+        return keep
+    try:
+        return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
+    except ValueError:
+        raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
+
+
+def _patches(size: int, rows: Rows) -> Patches:
+    """Patches of so many pixels; refuse rows that are no images."""
+    from ..features import Patches
+
+    if rows.x.ndim < 3:
+        raise ValueError(f"--patch {size} is for images, but the rows have the shape {tuple(rows.x.shape)}; leave it out")
+    return Patches(size)
 
 
 def _timed_fit(explainer: Explainer, rows: Rows, checkpoint: Path | None) -> float:

@@ -52,14 +52,14 @@ def right_reasons(
     from ..data import DATASETS
     from ..data.files import find_rows
     from ..right_reasons import RightReasons
-    from ._check import rows_with_target, strength_asked, writable
+    from .rows import rows_with_target, writable
 
     for path, ending in ((out, ".safetensors"), (predictions, ".csv"), (report, ".html")):
         writable(path, (ending,))
     rows = rows_with_target(data, "train", label)
     features = (features_for(rows.x) if rows.features is None else rows.features).fit(rows.x)
     mask = _irrelevant_mask(irrelevant or [], annotations, features, len(rows.x))
-    settings: dict[str, Any] = {"strength": strength_asked(strength), "epochs": epochs, "random_state": seed, "device": device}
+    settings: dict[str, Any] = {"strength": _strength_asked(strength), "epochs": epochs, "random_state": seed, "device": device}
     plain = RightReasons(features=features, **settings).fit(rows.x, rows.y)
     right = RightReasons(features=features, **settings).fit(rows.x, rows.y, irrelevant_mask=mask)
     judged = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
@@ -73,6 +73,14 @@ def right_reasons(
         typer.echo(f"Written to {out}")
     write_out(predictions, {".csv": lambda: _predictions_as_csv(right.predict(judged.x))})
     write_out(report, {".html": explained.to_html})
+
+
+def _strength_asked(strength: str) -> float | str:
+    """Read the weight of a penalty or "auto"; refuse other words."""
+    try:
+        return strength if strength == "auto" else float(strength)
+    except ValueError:
+        raise ValueError(f"--strength {strength!r} is neither auto nor a number") from None
 
 
 def _irrelevant_mask(columns: list[str], annotations: Path | None, features: Features, rows: int) -> np.ndarray:

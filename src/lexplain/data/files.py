@@ -17,7 +17,6 @@ import pandas as pd
 from numpy.lib.npyio import NpzFile
 
 from .. import check
-from ..core import Explanation
 from ..core.contracts import Features
 from ..core.kinds import kind_of
 from .load import DATASETS, load_data
@@ -250,45 +249,6 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"{path}: the array {name} holds Python objects, which are never unpickled; {cure}") from None
         raise ValueError(f"{path} cannot be read as an .npz file: it is damaged, or of another kind; write it with numpy.savez") from None
     return arrays
-
-
-def explanation_as_csv(explanation: Explanation) -> str:
-    """One line a row: its label, `score:` and `kept:` (1 or 0) of every feature."""
-    frame = explanation.to_frame()
-    table = pd.concat([frame["score"].add_prefix("score:"), frame["kept"].astype(int).add_prefix("kept:")], axis=1)
-    return table.to_csv(index_label="row")
-
-
-def read_scores(path: Path) -> Explanation | np.ndarray | pd.DataFrame:
-    """What another tool wrote of rows: a .csv of one column a feature, a .npy array, or the .json of an Explanation."""
-    check.readable(path)
-    if path.suffix == ".json":
-        return Explanation.from_json(path.read_text())
-    if path.suffix == ".npy":
-        return _array_in(path)
-    try:
-        return _numbers_alone(pd.read_csv(path), path)
-    except pd.errors.EmptyDataError:
-        raise ValueError(f"{path} is empty; give a CSV file with one column a feature and one row for each row of the data") from None
-
-
-def _array_in(path: Path) -> np.ndarray:
-    """Return the array in a .npy file; refuse a file that holds anything else, and pickles."""
-    try:
-        found = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as broken:
-        raise ValueError(f"{path} holds no plain array ({broken}); write numbers with numpy.save") from None
-    if not isinstance(found, np.ndarray):
-        raise ValueError(f"{path} holds several arrays; write the scores alone with numpy.save")
-    return found
-
-
-def _numbers_alone(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Return a table of scores; refuse one with text in it."""
-    odd = [str(name) for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
-    if odd:
-        raise ValueError(f"{path} has text in {', '.join(odd[:3])}; a file of scores has one column of numbers a feature, and nothing else")
-    return frame
 
 
 def _text_columns(features: Features | None) -> tuple[str, ...]:

@@ -2,5 +2,5 @@
 
 from .explainer import Explainer as Explainer
 from .findings import FitWarning as FitWarning
-from .fitting import chosen_recipe as chosen_recipe
 from .interop import to_quantus as to_quantus
+from .settings import chosen_recipe as chosen_recipe

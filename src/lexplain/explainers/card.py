@@ -15,7 +15,6 @@ from ..methods import Method
 from ..metrics import bootstrap
 from ..predictors import Target
 from ..training import fabric_of
-from . import _check
 from .findings import fidelity
 
 if TYPE_CHECKING:
@@ -27,7 +26,8 @@ DRAWS = 32  # imputations that the price of a mask is averaged over
 
 def own_card(explainer: Explainer) -> Card:
     """Judge an explainer on the rows it set aside: honesty, fidelity of the surrogate, collapse, and what amortisation costs."""
-    _check.require_held_out_rows(getattr(explainer, "splits_", None))
+    if getattr(explainer, "splits_", None) is None:
+        raise ValueError("this explainer came from a file or a copy, which hold no rows to judge it by; use lx.audit with rows of yours")
     splits, method, fabric = explainer.splits_, explainer.method_, fabric_of(explainer.device)
     rows = splits.unseen
     explanation = explainer.explain(explainer.features_.decode(rows.x))

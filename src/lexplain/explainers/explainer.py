@@ -23,11 +23,12 @@ from ..core.rows import as_array
 from ..methods import Method, Recipe
 from ..predictors import CachedModel, Target, Trained
 from ..training import device_of
-from . import _check
 from .card import own_card
 from .findings import FitWarning, findings
 from .fitting import Fitting
 from .one_pass import OnePass, prediction_of
+from .path import required_path
+from .settings import required_model
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -165,10 +166,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             target: refused: a selection explains the prediction as a whole, not the score of one class; baselines such as SHAP take one.
         """
         check.fitted(self)
-        _check.no_target(target, self.method_.name)
         method, most = self.method_, self._max_rows()
+        if target is not None:
+            text = repr(target) if np.ndim(target) == 0 else "(one class a row)"
+            raise ValueError(
+                f"target={text}, but {method.name} explains the prediction as a whole, whichever class that is: the same features would be "
+                "kept for every target; leave target out, or take a baseline that scores one class, such as lexplain.baselines.KernelSHAP"
+            )
         encoded, scores, mask = OnePass(method, most, self._context if method.reads_output else None)(X)
-        classes = getattr(self, "classes_", None)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
             scores=scores,
@@ -178,7 +183,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             method=method.name,
             features=self.features_,
             predict=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
-            classes=None if classes is None else tuple(classes),
+            classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
             valid=None if encoded.valid is None else encoded.valid.cpu(),
             unexplained=None if encoded.unexplained is None else encoded.unexplained.cpu(),
             asks_off_data=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
@@ -188,10 +193,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def _context(self, X: RawRows, x: Tensor) -> Tensor:
         """What the selector may see (n, c) of the model's output."""
-        _check.require_model(self.model_function_)
-        assert self.model_function_ is not None
-        values = torch.as_tensor(self.model_function_(self.features_.model_rows(X, x)), dtype=torch.float32, device=x.device)
-        values = values.reshape(len(x), -1)
+        model = required_model(self.model_function_)
+        values = torch.as_tensor(model(self.features_.model_rows(X, x)), dtype=torch.float32, device=x.device).reshape(len(x), -1)
         return (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
 
     def attribute(self, inputs: Any, target: Any = None) -> Any:
@@ -214,7 +217,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         from ..report import path
 
         check.fitted(self)
-        return path(_check.require_path(self.path_), ax=ax)
+        return path(required_path(self.path_), ax=ax)
 
     @property
     def card_(self) -> Card:
@@ -285,8 +288,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled and copied: everything but the rows of the fit, which only `card_` needs."""
-        state: dict[str, Any] = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "splits_"}
+        return {name: value for name, value in super().__getstate__().items() if name != "splits_"}
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:

@@ -7,7 +7,7 @@ import hashlib
 from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -17,26 +17,24 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Trial, joined, seeded
-from ..core.contracts import Features, Json, Labels, Model, RandomState, RawRows
+from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
 from ..core.kinds import features_for, kind_of
 from ..imputers import IMPUTERS, with_fewer_rows
-from ..methods import METHODS, Method, Parts, Recipe, Regime
+from ..imputers.given import fitted_imputer
+from ..methods import Method, Parts, Recipe, Regime
 from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
 from ..predictors.labels import network_reads, same_length, target_values
 from ..training import Checkpoint, Settings, fabric_of, fit
-from . import _check
-from ._check import no_method, regime_of_method
 from .findings import Splits
-from .imputing import fitted_imputer, known_imputer
 from .path import choose_price
+from .settings import chosen_recipe, chosen_regime, plain, recipe_arguments, refuse_options, refuse_settings, size_asked
 
 if TYPE_CHECKING:
     from .explainer import Explainer
 
 STEPS = 3000  # optimiser steps of a default fit
 THOROUGH = 2  # times as many of a thorough one, for methods that do not grow by themselves
-BUDGETS = ("default", "thorough")
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
@@ -53,35 +51,11 @@ class Fitted:
     history: pd.DataFrame
 
 
-def chosen_recipe(method: str | Recipe | Method, features: Features) -> Recipe | Method:
-    """The recipe that a name means for some features; a recipe or a Method as it is."""
-    if isinstance(method, (Recipe, Method)):
-        return method
-    if not isinstance(method, str):
-        raise no_method(method)
-    if method == "default":
-        return cast("Recipe", kind_of(features).method())
-    return METHODS[check.one_of(method, [*METHODS, "default"], "method")]
-
-
 def unfitted_features(explainer: Explainer, X: RawRows) -> Features:
     """What can be on or off, not fitted yet unless a Method brings it, whose imputer was fitted with it."""
     if isinstance(explainer.method, Method):
         return explainer.method.features
     return explainer.features if explainer.features is not None else features_for(X)
-
-
-def size_asked(explainer: Explainer, recipe: Recipe | Method) -> float | str | None:
-    """How much to keep: what was asked for, or "auto" where nobody said and the method can choose."""
-    can_choose = recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.open_ended
-    return "auto" if can_choose and explainer.keep is None and explainer.penalty is None else plain(explainer.keep)
-
-
-def recipe_arguments(explainer: Explainer, recipe: Recipe) -> dict[str, Any]:
-    """What a recipe is told about how much to keep, how hard to try, and settings of its own."""
-    keep = None if size_asked(explainer, recipe) == "auto" else explainer.keep
-    told = {"keep": keep, "penalty": explainer.penalty, "thorough": explainer.budget == "thorough"}
-    return {**told, **(explainer.options or {})}
 
 
 class Fitting:
@@ -90,20 +64,21 @@ class Fitting:
     def __init__(self, explainer: Explainer, X: RawRows, y: Labels, model: Model) -> None:
         blank = unfitted_features(explainer, X)
         if isinstance(explainer.method, Method):
-            _check.parts_given_once(explainer)
+            parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity", "options")
+            given = [name for name in parts if getattr(explainer, name) not in (None, {})]
+            if given:
+                raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
         self.explainer, self.recipe = explainer, chosen_recipe(explainer.method, blank)
-        reads_output = self.recipe.reads_output
-        self.regime: Regime = _check.regime_fits(explainer.regime, y, model, reads_output)  # type: ignore[assignment]  # one of its words
-        if isinstance(self.recipe, Method):
-            self.regime = regime_of_method(explainer.regime, self.regime, self.recipe)
-        else:
-            _check.method_options(explainer.options, self.recipe, explainer.get_params(deep=False), learns=self._learns)
+        self.regime = chosen_regime(explainer.regime, self.recipe, y, model)
+        if isinstance(self.recipe, Recipe):
+            refuse_options(explainer, self.recipe, learns=self.regime in ("free", "surrogate"))
         rows = blank.check(X)
         if blank.is_fitted and not isinstance(self.recipe, Method):
             blank = copy.deepcopy(explainer.features).fit(rows)  # type: ignore[union-attr]  # it was given
         labels = y if self._explains_labels else None
         problem = self.problem = Problem.of(X, features=blank)
-        self._check_settings()
+        refuse_settings(explainer, self.recipe, problem.features.count, len(problem))
+        self.keep = size_asked(explainer, self.recipe)
         if labels is not None:
             same_length(len(rows), target_values(labels))
         network_reads(model, problem.features.to_network, problem.encoded.x)
@@ -112,37 +87,14 @@ class Fitting:
         assert target is not None  # the regime says so
         self.target = target
         self.seed = seed_of(explainer.random_state)
-        self._check_target()
+        if self.problem.answer is not None:
+            _refuse_misfit(self.problem.answer.outputs, target.outputs, "the model")
+        if explainer.tolerance_points is not None and target.outputs.real:
+            raise ValueError("a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points")
 
     @property
     def _explains_labels(self) -> bool:
         return self.regime in ("free", "fixed")
-
-    @property
-    def _learns(self) -> bool:
-        """Whether a predictor learns beside the selector."""
-        return self.regime in ("free", "surrogate")
-
-    def _check_settings(self) -> None:
-        """Refuse settings that contradict each other or do not fit the rows."""
-        explainer, features = self.explainer, self.problem.features
-        check.enough_features(features.count)
-        self.keep = size_asked(explainer, self.recipe)
-        check.keep_or_penalty(self.keep, explainer.penalty, features.count)
-        can_choose = self.recipe.has_path if isinstance(self.recipe, Recipe) else self.recipe.plan.measures_gains
-        _check.tolerances(self.keep, explainer.tolerance, explainer.tolerance_points, can_choose)
-        check.one_of(explainer.budget, BUDGETS, "budget")
-        known_imputer(explainer.imputer)
-        _check.networks_given(selector=explainer.selector, predictor=explainer.predictor)
-        check.enough_rows(len(self.problem))
-        check.counts(epochs=explainer.epochs, batch_size=explainer.batch_size, max_rows=explainer.max_rows)
-        check.positive(learning_rate=explainer.learning_rate)
-
-    def _check_target(self) -> None:
-        """Refuse a target that does not fit the model or the settings."""
-        if self.problem.answer is not None:
-            _check.outputs_fit(self.problem.answer.outputs, self.target.outputs, "the model")
-        _check.points_fit(self.explainer.tolerance_points, self.target.outputs.real)
 
     def run(self, checkpoint: str | Path | None) -> Fitted:
         """Build the method, train it, and choose how much it keeps."""
@@ -150,7 +102,7 @@ class Fitting:
             fabric = fabric_of(self.explainer.device)
             splits = self._splits()
             method = self._built(splits.train.x, fabric.device)  # an imputer keeps rows, which must not be those held out
-            _check.outputs_fit(method.predictor.outputs, self.target.outputs, "the predictor")
+            _refuse_misfit(method.predictor.outputs, self.target.outputs, "the predictor")
             train, validation = splits.train, splits.validation
             settings = self._settings(len(train))
             method.to(fabric.device)
@@ -185,7 +137,12 @@ class Fitting:
         imputer = None if wanted is None else fitted_imputer(wanted, x, features, device)
         mask_costs: tuple[Continuity, ...] = ()
         if explainer.continuity is not None:
-            _check.continuity_fits(explainer.continuity, recipe.name, recipe.prices_masks)
+            check.positive(continuity=explainer.continuity)
+            if not recipe.prices_masks:
+                raise ValueError(
+                    f"continuity={explainer.continuity} prices masks while they are learned, but method {recipe.name!r} regresses gains of "
+                    "single features; choose another method, such as 'sufficient' or 'realx'"
+                )
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime)
         return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))
@@ -248,9 +205,11 @@ class Fitting:
         return digest.hexdigest()
 
 
-def plain(number: Json) -> Json:
-    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
-    return number.item() if isinstance(number, np.generic) else number
+def _refuse_misfit(found: Outputs | None, needed: Outputs, who: str) -> None:
+    """Refuse a predictor or a model whose output is not of the target's kind."""
+    if found is not None and found != needed:
+        told, wanted = (f"{o.count} classes" if not o.real else "one real value" for o in (found, needed))
+        raise ValueError(f"{who} says {told} a row, but the target is {wanted}; give one that fits the target")
 
 
 def seed_of(random_state: RandomState) -> int:

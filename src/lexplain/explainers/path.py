@@ -75,6 +75,13 @@ def chosen_value(path: pd.DataFrame, column: str) -> float:
     return float(path.loc[path["chosen"], column].item())
 
 
+def required_path(path: pd.DataFrame | None) -> pd.DataFrame:
+    """The path that a fit walked; refuse a fit that walked none."""
+    if path is None:
+        raise ValueError("this fit has no path of prices, which only keep='auto' of the default method walks; leave keep and penalty out")
+    return path
+
+
 def every_feature(trial: Trial, count: int) -> Tensor:
     """The mask (b, d) of everything that is there."""
     return torch.ones(len(trial), count, dtype=torch.bool, device=trial.x.device) if trial.valid is None else trial.valid

@@ -19,9 +19,8 @@ from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
 from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
 from ..training import device_of, read_file, write_atomically
-from . import _check
 from .explainer import Explainer
-from .fitting import chosen_recipe, plain, recipe_arguments
+from .settings import chosen_recipe, plain, recipe_arguments, required_model
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -47,7 +46,15 @@ def save(explainer: Explainer, path: Path, background: int | None) -> None:
     check.fitted(explainer)
     method = explainer.method_
     if background is not None:
-        _check.background_fits(background, background_of(method.imputer), type(method.imputer))
+        if not isinstance(background, (int, np.integer)) or background < 0:
+            raise ValueError(
+                f"background={background!r}, but a whole number of rows is needed, 0 or more; leave it out to keep those that there are"
+            )
+        if _holds_rows(method) and type(method.imputer) not in IMPUTERS.values():
+            raise ValueError(
+                f"background={background}, but the imputer {type(method.imputer).__name__} is your own, and only it knows how to do with "
+                "fewer rows; leave background out, or choose one of lexplain.imputers"
+            )
         method = copy.copy(method)
         method._modules = dict(method._modules)  # a copy that shares every part but the imputer
         method.imputer = NoBackground() if background == 0 and _holds_rows(method) else with_fewer_rows(method.imputer, background)
@@ -170,7 +177,7 @@ def _imputer(record: dict[str, Any], tensors: dict[str, Tensor]) -> nn.Module:
 
 def _absent(rows: RawRows) -> None:  # noqa: ARG001  it stands where a model stood
     """Refuse to predict, and say how to bring the model back."""
-    _check.require_model(None)
+    required_model(None)
 
 
 def _stored(method: Method) -> dict[str, Tensor]:

@@ -15,7 +15,7 @@ from ..core import Explanation, seeded
 from ..core.contracts import Labels, RawRows
 from ..core.rows import as_array
 from ..predictors.labels import same_length
-from . import _check
+from .inputs import as_inputs
 from .right_reasons import CUTOFF, RightReasons, largest
 
 SAME_OVERLAP = 0.9  # of a model's explanations with those of an earlier one: from here on they have stopped changing
@@ -102,8 +102,12 @@ def find_another_explanation(
     """
     check.counts(most=most)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
-    _check.search_reads_inputs(None if trainer is None else trainer.features)
-    x, answers = _check.inputs(X), as_array(y)
+    if trainer is not None and trainer.features is not None:
+        raise ValueError(
+            f"trainer has features={type(trainer.features).__name__}(...), but find_another_explanation marks inputs as the network reads "
+            "them; pass encoded rows, features.encode(X).x, and a trainer without features"
+        )
+    x, answers = as_inputs(X), as_array(y)
     same_length(len(x), answers)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
@@ -182,7 +186,7 @@ def _overlap(one: np.ndarray, other: np.ndarray) -> float:
 
 def _compare(models: list[RightReasons], rows: RawRows, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Disagreement on noisy rows, and cosines of gradients on the data, of each pair of models."""
-    x = _check.inputs(rows)
+    x = as_inputs(rows)
     moved = x + NOISE * x.std(0, keepdims=True) * np.random.default_rng(seed).standard_normal(x.shape).astype(np.float32)
     predicted = np.stack([model.predict(moved) for model in models])
     if models[0].outputs_.real:  # apart by more than half the spread of the answers

@@ -13,9 +13,9 @@ from torch import Tensor
 from ..core.contracts import Encoded, Features, Json, Labels, Names, RawRows
 from ..core.kinds import kind_of
 from ..core.rows import as_array
+from ..features.tables import finite_numbers
 from ..predictors import Problem, Target, from_labels
 from ..predictors.labels import same_length
-from . import _check
 from .annotation import mask_of_rows
 
 
@@ -75,8 +75,9 @@ class PlainInputs:
 
     def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
         """Rows as float32; refuse those of another shape than the fit's."""
-        x = _check.inputs(X)
-        _check.same_input_shape(x.shape[1:], self.shape)
+        x = as_inputs(X)
+        if x.shape[1:] != self.shape:
+            raise ValueError(f"inputs have shape {x.shape[1:]}, but those of the fit had {self.shape}; give inputs of that shape")
         return X if isinstance(X, pd.DataFrame) else as_array(X), Encoded(torch.from_numpy(x))
 
     def row_names(self, rows: RawRows) -> Names:
@@ -154,12 +155,28 @@ def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plai
         plain: whether the network reads the rows as they are.
     """
     if plain:
-        x, target = _check.inputs(X), from_labels(y)
+        x, target = as_inputs(X), from_labels(y)
         same_length(len(x), target.values)
         return PlainInputs.of(X, x), Encoded(torch.from_numpy(x)), target
     problem = Problem.of(X, y, features=features)
-    _check.numeric(problem.features)
+    if not problem.features.numeric:
+        raise TypeError(
+            f"features of kind {problem.features.kind!r} are encoded as ids, which have no gradients; "
+            "pass embedded rows (n, tokens, dimensions) and a network that reads them, without features="
+        )
     return FeatureInputs(problem.features), problem.encoded, problem.target
+
+
+def as_inputs(X: RawRows) -> np.ndarray:
+    """Return inputs of any shape (n, ...) as float32; refuse what is not a finite number."""
+    if isinstance(X, pd.DataFrame) or np.ndim(X) == 2:
+        return finite_numbers(X).astype(np.float32)
+    values = np.require(as_array(X), np.float32, "W")  # torch warns of arrays that may not be written to
+    if values.ndim < 2 or 0 in values.shape:
+        raise ValueError(f"X has shape {values.shape}, but (rows, ...) with at least one row and one input is needed")
+    if not np.isfinite(values).all():
+        raise ValueError("Input X contains NaN or infinity; impute or drop such rows")
+    return values
 
 
 def restored(state: Json) -> Inputs:

@@ -6,14 +6,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
 
-from . import _check
+from .. import check
 
 SCALES, TARGETS = ("log", "linear"), ("sum", "max", "label")
+
+
+def refuse_variant(scale: str, target: str | int) -> None:
+    """Refuse a gradient that is not defined, or always 0."""
+    check.one_of(scale, SCALES, "scale")
+    if not isinstance(target, (int, np.integer)) or isinstance(target, bool):
+        check.one_of(str(target), TARGETS, "target (or the index of a class)")
+    if scale == "linear" and target == "sum":
+        raise ValueError("probabilities sum to 1 whatever the input is, so that their sum has no slope; choose scale='log' or target='max'")
 
 
 @contextmanager
@@ -153,8 +163,10 @@ def right_reasons_loss(
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.2.
     """
-    _check.right_reasons_variant(scale, target)
-    if irrelevant_mask is not None:
-        _check.marks_fit(irrelevant_mask, x)
+    refuse_variant(scale, target)
+    if irrelevant_mask is not None and irrelevant_mask.shape != x.shape:
+        raise ValueError(
+            f"irrelevant_mask has shape {tuple(irrelevant_mask.shape)}, but inputs of shape {tuple(x.shape)} need one mark each"
+        )
     terms = two_terms(network, x, y, irrelevant_mask, scale=scale, target=target, normalise=normalise)
     return terms.answers if terms.reasons is None else terms.answers + strength * terms.reasons

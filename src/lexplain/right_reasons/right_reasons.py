@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
@@ -21,11 +22,10 @@ from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.rows import as_array
 from ..predictors import Target
 from ..training import Checkpoint, fabric_of
-from . import _check
 from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows
 from .learner import Variant
-from .penalty import input_gradients
+from .penalty import input_gradients, refuse_variant
 from .store import load, save
 
 if TYPE_CHECKING:
@@ -149,8 +149,9 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         return self
 
     def _check(self) -> None:
-        _check.right_reasons_variant(self.scale, self.target)
-        check.strength_fits(self.strength)
+        refuse_variant(self.scale, self.target)
+        if self.strength != "auto" and not (isinstance(self.strength, (int, float, np.number)) and 0 <= self.strength < np.inf):
+            raise ValueError(f"strength={self.strength!r}, but 'auto' or a number from 0 on is needed")
         check.counts(epochs=self.epochs, batch_size=self.batch_size)
         check.positive(learning_rate=self.learning_rate)
 
@@ -193,9 +194,13 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def _read(self, X: RawRows) -> tuple[RawRows, Tensor, Tensor | None]:
         """Rows as explanations keep them, as the network reads them, and which features they have."""
-        _check.fitted_network(self)
+        self._require_fit()
         rows, encoded = self.inputs_.read(X)
         return rows, encoded.x, encoded.valid
+
+    def _require_fit(self) -> None:
+        if not hasattr(self, "network_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     @torch.no_grad()
     def _outputs(self, x: Tensor) -> Tensor:
@@ -210,7 +215,8 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     def predict_proba(self, X: RawRows) -> np.ndarray:
         """Class probabilities (n, c)."""
         _, x, _ = self._read(X)
-        _check.classes_there(self.outputs_.real)
+        if self.outputs_.real:
+            raise AttributeError("a real-valued target has no class probabilities; use predict")
         return np.asarray(self._prediction(x))
 
     def predict(self, X: RawRows) -> np.ndarray:
@@ -239,7 +245,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def _slopes(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
         scale, target = scale or self.scale, self.target if target is None else target
-        _check.right_reasons_variant(scale, target)
+        refuse_variant(scale, target)
         target = "max" if target == "label" else target
         device = next(self.network_.parameters()).device
         parts = [input_gradients(self.network_, part.to(device), scale=scale, target=target)[0] for part in torch.split(x, MAX_ROWS)]
@@ -270,6 +276,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to one safetensors file, without pickle and without training rows."""
+        self._require_fit()
         save(self, Path(path))
 
     @classmethod

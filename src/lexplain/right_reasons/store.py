@@ -15,7 +15,6 @@ from ..core import seeded
 from ..core.contracts import Json
 from ..predictors import Target, outputs_of
 from ..training import device_of, read_file, write_atomically
-from . import _check
 from .fitting import Result, default_network
 from .inputs import restored
 
@@ -29,7 +28,6 @@ KIND = "lexplain.right_reasons/2"
 
 def save(model: RightReasons, path: Path) -> None:
     """Write a fitted model."""
-    _check.fitted_network(model)
     target: Target = model.target_
     seed = model.random_state
     record = {
@@ -52,8 +50,8 @@ def save(model: RightReasons, path: Path) -> None:
 def load(path: Path, blank: type[RightReasons], network: nn.Module | None, device: str | Fabric) -> RightReasons:
     """Read a fitted model of a class back."""
     tensors, record = read_file(path, KIND)
-    if record.get("user_network"):
-        network = _check.network_given(network, path)
+    if record.get("user_network") and network is None:
+        raise ValueError(f"{path} holds the weights of a network of your own; build it again and pass RightReasons.load(path, network=...)")
     try:
         model = blank(network, device=device, random_state=record["random_state"], **record["parameters"])
         return _fill(model, path, tensors, record)
@@ -67,7 +65,12 @@ def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: d
     model.features = inputs.features if record["features_given"] else None
     with seeded(0):  # the caller's random state is left alone; all weights are read from the file
         trained = default_network(inputs.shape, outputs) if model.network is None else copy.deepcopy(model.network)
-    _check.weights_fit(trained, tensors, path)
+    needed = {(name, tuple(value.shape)) for name, value in trained.state_dict().items()}
+    found = {(name, tuple(value.shape)) for name, value in tensors.items()}
+    if needed != found:
+        raise ValueError(
+            f"the weights in {path} do not fit the network: they differ in {sorted(needed ^ found)[:4]}; pass the network that was saved"
+        )
     trained.load_state_dict(tensors)
     trained.to(device_of(model.device)).eval().requires_grad_(False)
     classes = None if record["classes"] is None else np.asarray(record["classes"])

@@ -19,11 +19,10 @@ from lexplain.report.wording import count, number
 
 from ...core.rows import as_array
 from ...predictors.labels import same_length
-from .. import _check
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
 from .paint import coloured, kept_alone, overlaid, shade
-from .picture import Span, displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, span_of
+from .picture import Span, displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, rows_to_draw, span_of
 
 PANEL, LABEL = 1.35, 1.25  # inches of a picture and of what stands left of it
 
@@ -49,7 +48,7 @@ def image_grid(
     """
     features, span = explained_patches(explanation), span_of(explanation.data)
     wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
-    shown = _check.rows_to_draw(wanted, len(explanation))
+    shown = rows_to_draw(wanted, len(explanation))
     known = None if labels is None else as_array(labels)
     if known is not None:
         same_length(len(explanation), known)

@@ -11,10 +11,9 @@ from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, axes_or_new, heading
 from lexplain.report.rows import read_row
 
-from .. import _check
 from .image_axes import TRUE, colour_bar, outline, score_word, show
 from .paint import coloured, shade
-from .picture import explained_patches, height_of, on_pixels
+from .picture import explained_patches, height_of, on_pixels, rows_to_draw
 
 
 def image_scores(
@@ -30,7 +29,7 @@ def image_scores(
         ax: Where to draw; None makes a figure.
     """
     features = explained_patches(explanation, needs_images=False)
-    (row,) = _check.rows_to_draw([row], len(explanation))
+    (row,) = rows_to_draw([row], len(explanation))
     scores = on_pixels(features, explanation.scores[row])
     ax = axes_or_new(ax, 4.4, 0.6 + height_of(features, 3.5))
     show(ax, coloured(scores, *shade(scores)), features.shape)

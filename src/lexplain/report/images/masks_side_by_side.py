@@ -10,10 +10,9 @@ from matplotlib.figure import Figure
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, TEXT, literal
 
-from .. import _check
 from .image_axes import HID, show
 from .paint import kept_alone
-from .picture import displayed, explained_patches, height_of, images_of, kept_on, span_of
+from .picture import displayed, explained_patches, height_of, images_of, kept_on, rows_to_draw, span_of
 
 WIDTH = 1.5  # inches of a picture
 LINE = 20  # characters of a line of a name
@@ -28,7 +27,7 @@ def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int =
         title: What the figure shows.
     """
     first = next(iter(explanations.values()))
-    rows = _check.rows_to_draw(range(min(images, len(first))), len(first))
+    rows = rows_to_draw(range(min(images, len(first))), len(first))
     span, features = span_of(first.data), explained_patches(first)
     pictures = displayed(images_of(first, rows), span)
     high = height_of(features, WIDTH)

@@ -13,9 +13,8 @@ from lexplain.core import Explanation
 from lexplain.report.figures.canvas import MUTED, TEXT, axes_or_new, heading
 from lexplain.report.rows import read_row
 
-from .. import _check
 from .image_axes import TRUE, outline, show
-from .picture import displayed, explained_patches, height_of, images_of, kept_on, legend_of, on_pixels, span_of
+from .picture import displayed, explained_patches, height_of, images_of, kept_on, legend_of, on_pixels, rows_to_draw, span_of
 
 Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # an image and what is kept of it to a picture, all (rows, columns, 3)
 
@@ -25,7 +24,7 @@ def one_image(
 ) -> Axes:
     """Draw an image and what is kept of it, with what its truth outlines and what its legend says."""
     features = explained_patches(explanation)
-    (row,) = _check.rows_to_draw([row], len(explanation))
+    (row,) = rows_to_draw([row], len(explanation))
     span = span_of(explanation.data)
     picture = paint(displayed(images_of(explanation, [row]), span)[0], kept_on(features, explanation.mask[row]))
     ax = axes_or_new(ax, 3.6, 0.9 + height_of(features, 3.4))

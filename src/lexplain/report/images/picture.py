@@ -12,8 +12,6 @@ from lexplain.core import Explanation
 from lexplain.core.contracts import Features
 from lexplain.features import Patches, is_patches, patches_of
 
-from .. import _check
-
 Span = tuple[float, float]  # the encoded values that are shown as black and as white
 
 
@@ -26,8 +24,18 @@ def explained_patches(explanation: Explanation, *, needs_images: bool = True) ->
 
 def fitted_patches(features: Features | None, images: object) -> Patches:
     """The patches of some images; refuse features of another kind, and images that are None."""
-    _check.explains_images(is_patches(features) and features.is_fitted, images)
+    if not (is_patches(features) and features.is_fitted):
+        raise TypeError("this explanation is not of images, so there is none to draw; explain with features=Patches(...), or use row_bars")
+    if images is None:
+        raise ValueError("this explanation came without its images; give them with dataclasses.replace(explanation, data=images)")
     return patches_of(features)
+
+
+def rows_to_draw(rows: Sequence[int], many: int) -> list[int]:
+    """Return positions of rows to draw; refuse none, and those that are not there."""
+    if not rows or not all(-many <= row < many for row in rows):
+        raise ValueError(f"rows {list(rows)[:5]} were asked for, but at least one of the {many} rows, counted from 0, is needed")
+    return [int(row) % many for row in rows]
 
 
 def images_of(explanation: Explanation, rows: Sequence[int]) -> Tensor:

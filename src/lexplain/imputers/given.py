@@ -13,8 +13,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core.contracts import Features
-from ..imputers import IMPUTERS, Constant
-from . import _check
+from . import IMPUTERS, Constant
 
 
 def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
@@ -23,8 +22,11 @@ def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
         return IMPUTERS[check.one_of(imputer, list(IMPUTERS), "imputer")]
     if isinstance(imputer, Real) and not isinstance(imputer, (bool, np.bool_)):
         return Constant(float(imputer))
-    if imputer is not None:
-        _check.imputer_given(imputer)
+    if imputer is not None and not callable(imputer):
+        raise TypeError(f"imputer={imputer!r} is no imputer; give one, its class, its name, or a number to put everywhere")
+    fit = getattr(imputer, "fit", None)
+    if inspect.isclass(imputer) and fit is not None and not inspect.ismethod(fit):
+        raise TypeError(f"{imputer.__name__}.fit needs an object; make it a class method that returns a fitted one, or pass a fitted one")
     return cast("nn.Module | type[nn.Module] | None", imputer)
 
 
