@@ -1,0 +1,65 @@
+"""How rows are divided: some to learn from, some to choose the best epoch on, some that stay unseen.
+
+`tenth` and `halves` draw from generators of their own, `share` and `Splits.of` from torch's random state, `first_tenth` draws nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+
+import torch
+from torch import Tensor
+
+from .trial import Trial
+
+
+def tenth_at(rows: Trial, *, seed: int) -> tuple[Tensor, Tensor]:
+    """Indices of nine tenths of the rows and of the other tenth, drawn by the seed."""
+    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).to(rows.x.device)
+    held = max(5, len(rows) // 10)
+    return order[held:], order[:held]
+
+
+def tenth(rows: Trial, *, seed: int) -> tuple[Trial, Trial]:
+    """Nine tenths of the rows and the other tenth, drawn by the seed."""
+    learn, held = tenth_at(rows, seed=seed)
+    return rows.take(learn), rows.take(held)
+
+
+def first_tenth(rows: Trial, *, least: int = 0) -> tuple[Trial, Trial]:
+    """The later nine tenths of the rows and the first tenth, or at least so many rows."""
+    held = max(least, len(rows) // 10)
+    return rows.take(slice(held, None)), rows.take(slice(0, held))
+
+
+def halves(rows: int, *, seed: int) -> tuple[Tensor, Tensor]:
+    """Indices of two halves of so many rows, drawn by the seed; the first is the larger one."""
+    order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed))
+    half = ceil(rows / 2)
+    return order[:half], order[half:]
+
+
+def share(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
+    """The rows without a share of them (at least five rows), and that share."""
+    order, held = torch.randperm(len(rows)), max(5, ceil(held_out * len(rows)))
+    return rows.take(order[held:]), rows.take(order[:held])
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The rows of one fit."""
+
+    train: Trial  # to learn from
+    validation: Trial  # to choose the best epoch, the price and the rate on
+    unseen: Trial  # used by nothing in the fit
+    seed: int  # of the fit
+
+    @classmethod
+    def of(cls, rows: Trial, seed: int) -> Splits:
+        """Divide rows: a tenth for validation, or up to 200 rows if there are few, and a twentieth unseen."""
+        order = torch.randperm(len(rows))
+        held, unseen = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))
+        parts = order[held + unseen :], order[:held], order[held : held + unseen]
+        train, validation, rest = (rows.take(part) for part in parts)
+        return cls(train, validation, rest, seed)
