@@ -33,7 +33,7 @@ from lexplain.features import Columns
 from lexplain.imputers import Marginal
 from lexplain.masks import Bernoulli
 from lexplain.methods import METHODS
-from lexplain.predictors import Classes
+from lexplain.core import Classes
 import lexplain as lx
 import lexplain.metrics as ev
 from lexplain.training import evaluator, retrained

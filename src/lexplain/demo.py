@@ -21,6 +21,7 @@ from .auditing import encoding_values, judge
 from .core import Dataset, Explanation, Trial
 from .core.contracts import Model
 from .core.files import write_bytes
+from .core.splits import first_tenth
 from .data import load_data
 from .explainers import Explainer, FitWarning
 from .metrics import Estimate, accuracy, auroc, bootstrap, cfsr, fdr, kept, tpr
@@ -83,9 +84,7 @@ def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: 
     y = data.train.y if model is None else None
     known = Problem.of(frame, y, model)
     train, judged = known.trial(), Problem.of(test, data.test.y if model is None else None, model, like=known).trial()
-    held = max(10, len(train) // 10)
-    learn, check = train.take(slice(held, None)), train.take(slice(0, held))
-    evaluator = train_evaluator(known.features, known.target.outputs, learn, check, steps=JUDGE_STEPS, seed=seed)
+    evaluator = train_evaluator(known.features, known.target.outputs, *first_tenth(train, least=10), steps=JUDGE_STEPS, seed=seed)
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from lexplain.auditing import encoding_values, judge
-from lexplain.core import Trial, as_target
+from lexplain.core import Trial, as_target, outputs_of
 from lexplain.features import Columns
-from lexplain.predictors import mlp, outputs_of
+from lexplain.predictors import mlp
 from lexplain.reproduce.planted import ENCODERS, HONEST
 from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio
 

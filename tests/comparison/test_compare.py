@@ -1,7 +1,6 @@
 """Explainers are judged alike, cells are computed once, and tables say what was found."""
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from importlib import import_module
@@ -18,7 +17,6 @@ from lexplain.auditing import COMPARED, MEASURES, Measure
 from lexplain.baselines import BASELINES, KernelSHAP
 from lexplain.comparison.cell import FEW_ROWS, MIN_MASKS, Cell, Finished
 from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
-from lexplain.comparison.digest import digest
 from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
 from lexplain.kinds import columns as of_tables
@@ -379,44 +377,6 @@ def test_several_processes_find_the_same(data, tmp_path):
     one, two = (lx.compare(*asked, workers=workers, store=tmp_path / str(workers), **QUICK) for workers in (1, 2))
     pd.testing.assert_frame_equal(one.table, two.table)
     assert {path.name for path in (tmp_path / "1").iterdir()} == {path.name for path in (tmp_path / "2").iterdir()}
-
-
-def times(by):
-    return lambda x: x * by
-
-
-def test_digests_tell_settings_apart_and_are_the_same_everywhere(data):
-    things = [
-        L2X,
-        lx.Explainer("l2x", keep=3, epochs=2, device="cpu"),
-        data,
-        lx.load_data("s3", rows=61),
-        *MEASURES.values(),
-        (1, 2),
-        [1, 2],
-        "1",
-    ]
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": pd.Categorical(["u", "v"])})
-    networks = [torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)]
-    things += [
-        frame,
-        frame.assign(a=[1.0, 3.0]),
-        frame.rename(columns={"a": "c"}),
-        *networks,
-        lambda x: x + 1,
-        lambda x: x * 2,
-        lambda x: x * 3,
-    ]
-    things += [times(2), times(3), lambda x, by=1: x * by, lambda x, by=2: x * by]
-    assert len({digest(thing) for thing in things}) == len(things)
-    code = """
-import lexplain as lx
-from lexplain.comparison.digest import digest
-from lexplain.auditing import MEASURES
-print(digest(lx.Explainer("l2x", keep=2, epochs=2, device="cpu"), lx.load_data("s3", rows=60), MEASURES["eacc"]))
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == digest(L2X, data, MEASURES["eacc"])
 
 
 # ---- metrics of one's own, refusals ----

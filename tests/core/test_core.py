@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from torch.distributions import Categorical, Normal, Poisson
 
-from lexplain.core import Dataset, Explanation, Part, Trial, as_target, joined, reshape_batch, rows_of, seeded, target_values
+from lexplain.core import Dataset, Explanation, Part, Trial, as_target, joined, target_values
 
 SCORES = torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.3, 0.2], [0.0, 0.7, 0.8]])
 MASK = torch.tensor([[False, True, True], [True, True, False], [False, False, True]])
@@ -18,35 +17,6 @@ PROBABILITIES = torch.tensor([[0.2, 0.8], [0.6, 0.4], [0.5, 0.5]])
 
 def explanation(**more):
     return Explanation(SCORES, MASK, NAMES, **more)
-
-
-# ---- targets ----
-
-
-@pytest.mark.parametrize(("values", "real"), [(PROBABILITIES, False), (torch.tensor([1.0, -2.0, 0.5]), True)], ids=["classes", "real"])
-def test_targets_give_back_their_values(values, real):
-    target = as_target(values, real)
-    assert isinstance(target, Normal if real else Categorical)
-    assert target.batch_shape == (3,)
-    assert torch.allclose(target_values(target), values)
-    for rows in (torch.tensor([2, 0]), slice(1, 3), torch.tensor([True, False, True])):
-        assert torch.allclose(target_values(rows_of(target, rows)), values[rows])
-        assert isinstance(rows_of(target, rows), type(target))
-
-
-def test_refuses_a_target_of_another_kind():
-    with pytest.raises(TypeError, match="a target is a Categorical or a Normal distribution, not a Poisson"):
-        target_values(Poisson(torch.ones(3)))
-
-
-def test_a_batch_is_reshaped():
-    logits, loc = torch.randn(24, 5), torch.randn(24)
-    folded = reshape_batch(Categorical(logits=logits), (2, 3, 4))
-    assert folded.batch_shape == (2, 3, 4)
-    assert torch.allclose(folded.probs, logits.softmax(-1).reshape(2, 3, 4, 5), atol=1e-6)
-    normal = reshape_batch(Normal(loc, 2 * torch.ones(24)), (2, 3, 4))
-    assert torch.equal(normal.mean, loc.reshape(2, 3, 4))
-    assert (normal.stddev == 2).all()
 
 
 # ---- Trial ----
@@ -109,52 +79,6 @@ def test_two_trials_are_joined(real):
         assert torch.equal(getattr(both, name), getattr(full, name)[[0, 1, 2, 1]])
         assert getattr(joined(full, replace(full, **{name: None})), name) is None
     assert (both.p, both.mask, both.predicted) == (None, None, None)
-
-
-# ---- seeds ----
-
-
-def test_a_seeded_block_repeats_and_leaves_no_trace():
-    torch.manual_seed(5)
-    expected = torch.rand(3)
-    torch.manual_seed(5)
-    with seeded(1):
-        one = torch.rand(3)
-    with seeded(1):
-        two = torch.rand(3)
-    with seeded(2):
-        three = torch.rand(3)
-    assert torch.equal(one, two)
-    assert not torch.equal(one, three)
-    assert torch.equal(torch.rand(3), expected)
-
-
-@pytest.mark.parametrize("before", [True, False])
-def test_convolutions_repeat_themselves_in_a_seeded_block(before, monkeypatch):
-    monkeypatch.setattr(torch.backends.cudnn, "deterministic", before)
-
-    def stop():
-        with seeded(0):
-            assert torch.backends.cudnn.deterministic
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stop()
-    assert torch.backends.cudnn.deterministic == before
-
-
-def test_the_last_of_several_threads_puts_back_what_was_set(monkeypatch):
-    monkeypatch.setattr(torch.backends.cudnn, "deterministic", False)
-    monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
-    first, second = seeded(0), seeded(1)
-    first.__enter__()
-    second.__enter__()
-    first.__exit__(None, None, None)
-    assert torch.backends.cudnn.deterministic
-    assert not torch.backends.cudnn.benchmark
-    second.__exit__(None, None, None)
-    assert not torch.backends.cudnn.deterministic
-    assert torch.backends.cudnn.benchmark
 
 
 # ---- Explanation ----

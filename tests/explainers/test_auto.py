@@ -10,7 +10,7 @@ from lightning_fabric import Fabric
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
 from lexplain.explainers.card import _paid, search
@@ -18,7 +18,7 @@ from lexplain.explainers.findings import findings
 from lexplain.explainers.path import choose, judged_by, path_judge, walk
 from lexplain.features import Columns
 from lexplain.methods import Parts, Rounds, gains, realx
-from lexplain.predictors import Classes, Frozen
+from lexplain.predictors import Frozen
 from lexplain.selectors import Selector
 
 GENERATOR = np.random.default_rng(0)

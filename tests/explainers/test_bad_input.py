@@ -10,10 +10,10 @@ from sklearn.exceptions import NotFittedError
 from torch import nn
 
 from lexplain.baselines import AllBaseline
+from lexplain.core import Classes
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.methods import METHODS, realx
-from lexplain.predictors import Classes
 from lexplain.selectors import MLP
 
 GENERATOR = np.random.default_rng(0)

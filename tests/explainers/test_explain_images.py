@@ -5,10 +5,11 @@ from torch import nn
 
 from lexplain import Explainer
 from lexplain.baselines import BASELINES
+from lexplain.core import Classes
 from lexplain.explainers import to_quantus
 from lexplain.features import Patches
 from lexplain.methods import METHODS
-from lexplain.predictors import Classes, cnn
+from lexplain.predictors import cnn
 from lexplain.selectors import UNet
 
 RNG = np.random.default_rng(0)

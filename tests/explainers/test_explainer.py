@@ -14,13 +14,14 @@ from sklearn.metrics import r2_score
 from torch import nn
 
 from lexplain.baselines import RandomBaseline
+from lexplain.core import Classes, RealValue
 from lexplain.explainers import Explainer
 from lexplain.explainers.one_pass import prediction_of
 from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import Coins
 from lexplain.methods import METHODS, realx
-from lexplain.predictors import BlackBox, Classes, Frozen, RealValue, Trained, mlp
+from lexplain.predictors import BlackBox, Frozen, Trained, mlp
 from lexplain.selectors import MLP
 
 COUNT = 5

@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from scipy.special import expit
 from torch import nn
 
+from lexplain.core import Classes
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.imputers import (
@@ -29,7 +30,7 @@ from lexplain.imputers import (
     MixtureRows,
 )
 from lexplain.methods import METHODS, Parts, l2x, realx
-from lexplain.predictors import Classes, Trained, mlp
+from lexplain.predictors import Trained, mlp
 from lexplain.selectors import MLP
 
 GENERATOR = np.random.default_rng(0)
@@ -335,7 +336,7 @@ def test_a_failed_save_leaves_the_old_file_whole_and_nothing_beside_it(saved, mo
 
     old = saved.read_bytes()
     explainer = quick(random_state=1).fit(X, Y)
-    monkeypatch.setattr("lexplain.training.checkpoint.save_file", fail)
+    monkeypatch.setattr("lexplain.core.files.save_file", fail)
     with pytest.raises(error, match="half-way"):
         explainer.save(saved)
     assert saved.read_bytes() == old

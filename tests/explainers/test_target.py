@@ -10,7 +10,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from torch import nn
 
-from lexplain.predictors import Classes, NetworkFunction, RealValue, as_function, from_labels, from_model
+from lexplain.core import Classes, RealValue
+from lexplain.predictors import NetworkFunction, as_function, from_labels, from_model
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 KIND = np.where(X[:, 0] > 0.5, "c", np.where(X[:, 0] > 0, "a", "b"))

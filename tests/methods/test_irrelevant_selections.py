@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from lexplain.core import Trial, as_target, seeded
+from lexplain.core import Classes, Trial, as_target, seeded
 from lexplain.features import Columns
 from lexplain.methods import l2x
 from lexplain.objectives import Irrelevant
-from lexplain.predictors import Classes
 from lexplain.training import Settings, fit
 
 

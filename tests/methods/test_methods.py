@@ -10,14 +10,14 @@ import torch
 from torch import nn
 
 from estimators.enumeration import Enumeration
-from lexplain.core import Trial, as_target, seeded
+from lexplain.core import Classes, RealValue, Trial, as_target, seeded
 from lexplain.estimators import Disarm, Pathwise, Rebar, Reinforce
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import METHODS, Method, Parts, Turns, realx
 from lexplain.objectives import Continuity, Likelihood, Objective, Sparsity
-from lexplain.predictors import BlackBox, Classes, Frozen, RealValue, Trained, mlp
+from lexplain.predictors import BlackBox, Frozen, Trained, mlp
 from lexplain.selectors import MLP, Selector
 from lexplain.training import Settings, fit
 

@@ -8,14 +8,14 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy as torch_cross_entropy
 
-from lexplain.core import Trial, as_target, seeded
+from lexplain.core import Classes, Trial, as_target, seeded
 from lexplain.estimators import Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant, GaussianMixture, IndependentGaussian, KMeansRows
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import Parts, PredictorSchedule, Turns, basex, invase, l2x, lex, meed, realx, sufficient, vibi
 from lexplain.objectives import ToUniform
-from lexplain.predictors import Classes, Frozen, Trained
+from lexplain.predictors import Frozen, Trained
 from lexplain.training import Settings, fit
 
 COUNT, ROWS, CLASSES = 5, 40, 3

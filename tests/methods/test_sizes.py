@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import torch
 
+from lexplain.core import Classes
 from lexplain.features import Columns
 from lexplain.methods import METHODS
 from lexplain.objectives import Sparsity, TargetRate
-from lexplain.predictors import Classes
 
 COUNT = 10
 FEATURES = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT)))

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.fidelity import (
@@ -15,7 +15,7 @@ from lexplain.metrics.fidelity import (
     complement_approximator_accuracy,
     post_hoc_accuracy,
 )
-from lexplain.predictors import Classes, mlp
+from lexplain.predictors import mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 4

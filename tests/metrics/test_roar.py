@@ -6,11 +6,11 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.roar import kar, only_first, retraining_curve, roar, without_first
-from lexplain.predictors import Classes, mlp
+from lexplain.predictors import mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 5

@@ -11,14 +11,13 @@ from lightning_fabric import Fabric
 from safetensors import safe_open
 from torch import nn
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer
 from lexplain.features import Columns
 from lexplain.imputers import Constant
 from lexplain.methods import METHODS, Phase, Rounds, Step, gains
-from lexplain.predictors import Classes
-from lexplain.training import Checkpoint, Settings, fit, read_file, write_atomically
+from lexplain.training import Checkpoint, Settings, fit
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
 Y = torch.eye(2)[(X[:, 0] > 0).long()]
@@ -303,29 +302,3 @@ def test_a_checkpoint_is_tensors_and_json(path):
     assert record["format"] == "lexplain.checkpoint/1"
     assert record["fingerprint"] == "this fit"
     assert names == {"module", "best", "optimiser", "rng"}
-
-
-def test_what_is_written_is_read(path):
-    shared = torch.arange(6.0).reshape(2, 3)
-    tensors = {"a": shared, "b": shared.T, "c": torch.tensor([True]), "d": nn.Parameter(torch.ones(2)), "e": torch.zeros(())}
-    write_atomically(path, tensors, {"format": "kind", "note": ["é", None, 1.5]})
-    got, record = read_file(path, "kind")
-    assert record == {"format": "kind", "note": ["é", None, 1.5]}
-    assert all(torch.equal(got[name], tensor) for name, tensor in tensors.items())
-    assert oct(path.stat().st_mode & 0o777) == oct(0o666 & ~_umask())
-
-
-def _umask():
-    import os
-
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def test_what_cannot_be_written_leaves_the_old_file(path):
-    write_atomically(path, {"a": torch.ones(1)}, {"format": "kind"})
-    with pytest.raises(TypeError, match="not JSON serializable"):
-        write_atomically(path, {"a": torch.zeros(1)}, {"format": "kind", "object": object()})
-    assert read_file(path, "kind")[0]["a"] == 1
-    assert list(path.parent.iterdir()) == [path]

@@ -11,12 +11,11 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.core.kinds import kind_of
 from lexplain.explainers import Explainer, fitting
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
-from lexplain.predictors import Classes
 from lexplain.training import Settings, constant, cosine, fit, network, retrain, train_evaluator
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small

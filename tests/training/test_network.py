@@ -1,12 +1,13 @@
-"""The one trainer of plain networks, and how rows are held out for it."""
+"""The one trainer of plain networks."""
 
 import pytest
 import torch
 from torch import nn
 
 from lexplain.core import Trial, as_target
+from lexplain.core.splits import tenth
 from lexplain.methods import Step
-from lexplain.training import hold_out_tenth, network, split_tenth, train_network
+from lexplain.training import network, train_network
 
 X = torch.randn(300, 3, generator=torch.Generator().manual_seed(0))
 ROWS = Trial(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
@@ -24,7 +25,7 @@ def loss(module, trial):
 
 def test_a_network_learns_and_rests():
     module, step = classifier()
-    assert train_network(module, step, split_tenth(ROWS, 0), steps=300, learning_rate=0.05) is module
+    assert train_network(module, step, tenth(ROWS, 0), steps=300, learning_rate=0.05) is module
     assert (module(X).argmax(1) == (X[:, 0] > 0)).double().mean() > 0.95
     assert not module.training
     assert not any(weight.requires_grad for weight in module.parameters())
@@ -35,19 +36,8 @@ def test_it_makes_about_as_many_steps_as_it_is_told(patient, patience, monkeypat
     seen = []
     monkeypatch.setattr(network, "fit", lambda module, phases, train, validation, settings, fabric: seen.append((phases, settings)))
     module, step = classifier()
-    train_network(module, step, split_tenth(ROWS, 0), steps=1850, warmup_steps=7, patient=patient, max_rows=50, seed=3)
+    train_network(module, step, tenth(ROWS, 0), steps=1850, warmup_steps=7, patient=patient, max_rows=50, seed=3)
     ((phase,), settings) = seen[0]
     assert phase.steps == (step,)
     assert (settings.batch_size, settings.epochs) == (32, 219)  # 270 rows: 1850 steps of 32
     assert (settings.warmup_steps, settings.max_rows, settings.seed, settings.patience) == (7, 50, 3, patience)
-
-
-def test_a_tenth_is_held_out_by_the_seed():
-    learn, held = hold_out_tenth(ROWS, 1)
-    assert (len(learn), len(held)) == (270, 30)
-    assert torch.equal(torch.cat([learn, held]).sort().values, torch.arange(300))
-    one, two = split_tenth(ROWS, 1)
-    assert torch.equal(one.x, X[learn])
-    assert torch.equal(two.x, X[held])
-    assert not torch.equal(hold_out_tenth(ROWS, 2)[1], held)
-    assert len(hold_out_tenth(ROWS.take(slice(0, 20)), 0)[1]) == 5  # five at the least

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, Trial, as_target
 from lexplain.features import Columns
-from lexplain.predictors import Classes, mlp
+from lexplain.predictors import mlp
 from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
 
 COUNT, ROWS = 4, 700

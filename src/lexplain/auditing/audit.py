@@ -12,7 +12,7 @@ from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Features, Model, RawRows
 from ..core.kinds import features_for
-from ..metrics.model_calls import MAX_ROWS
+from ..core.rows import MAX_ROWS, joined_rows
 from ..predictors import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
 from . import _check
@@ -20,7 +20,7 @@ from .asking import questions
 from .card import Card, Line
 from .encoding_test import MARGIN, judge
 from .evidence import NEEDS, Evidence
-from .inputs import ClassSelection, every_class, every_row
+from .inputs import ClassSelection, every_class
 from .judges import Judges, OtherRows, Resources
 from .measure import Measure, estimate_of, find_measures
 from .measures import MEASURES
@@ -151,7 +151,9 @@ def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) 
 
 def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | None, targets: Targets) -> Problem:
     """The rows as the explanation's features encode them; another tool's scores are of what suits the rows."""
-    features: Features = explanation.features if explanation.features is not None else features_for(X).fit(every_row(X, train))
+    features: Features | None = explanation.features
+    if features is None:
+        features = features_for(X).fit(joined_rows(None if train is None else train[0], X))
     check.same_features(explanation.mask.shape[1], features.count)
     return Problem.with_targets(X, targets, features)
 

@@ -10,11 +10,12 @@ import torch
 from torch import Tensor
 
 from ..core import Trial
+from ..core.rows import MAX_ROWS
+from ..core.splits import tenth_at
 from ..metrics.encoding import encoding
-from ..metrics.model_calls import MAX_ROWS
 from ..metrics.statistics import Estimate, bootstrap
 from ..objectives import cross_entropy
-from ..training import Evaluator, MaskAwareReader, MaskDensityRatio, hold_out_tenth
+from ..training import Evaluator, MaskAwareReader, MaskDensityRatio
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -51,7 +52,7 @@ def encoding_values(
         seed: of every draw.
         max_rows: most model rows in flight in the judging.
     """
-    learn, check = hold_out_tenth(train, seed)
+    learn, check = tenth_at(train, seed)
     chosen = (train.take(learn), train_mask[learn], train.take(check), train_mask[check])
     density = MaskDensityRatio(evaluator).fit(*chosen, fabric=fabric, seed=seed)
     dealt = (train_mask[learn], *chosen[::2])

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor
 
@@ -52,11 +51,6 @@ class ClassSelection:
         ask = _check.require_one_class(self.model, self.classes, several)
         best: np.ndarray = as_array(ask(X) if answer is None else answer).argmax(1)
         return best
-
-
-def every_row(X: RawRows, train: tuple[RawRows, ...] | None) -> RawRows:
-    """The rows that an encoding has to fit: a table's categories may be in one part alone."""
-    return pd.concat([train[0], X]) if train is not None and isinstance(X, pd.DataFrame) and isinstance(train[0], pd.DataFrame) else X
 
 
 def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] | None) -> np.ndarray | None:

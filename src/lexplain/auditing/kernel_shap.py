@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from .. import check
 from ..core.contracts import Features
+from ..core.seeding import numpy_seeded
 
 BACKGROUND = 100  # rows that stand for what is hidden
 PEER_ROWS = 5  # rows that are timed, after one that is not
@@ -21,17 +21,6 @@ PEER_ROWS = 5  # rows that are timed, after one that is not
 def shap_there() -> bool:
     """Whether shap is installed."""
     return find_spec("shap") is not None
-
-
-@contextmanager
-def numpy_seeded(seed: int) -> Iterator[None]:
-    """Draw NumPy's global numbers, which shap uses, from a seed, and leave the caller's as they were."""
-    state = np.random.get_state()  # noqa: NPY002  shap draws from the global state and takes no generator
-    np.random.seed(seed % 2**32)  # noqa: NPY002
-    try:
-        yield
-    finally:
-        np.random.set_state(state)  # noqa: NPY002
 
 
 def kernel_shap_seconds(

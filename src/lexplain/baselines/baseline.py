@@ -12,23 +12,20 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, seeded
-from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
-from ..core.explanation import take_rows
+from ..core import Explanation, Outputs, seeded
+from ..core.contracts import Features, Labels, Model, RandomState, RawRows
 from ..core.kinds import features_for
-from ..core.rows import as_array
+from ..core.rows import MAX_ROWS, as_array, take_rows
+from ..core.seeding import seed_of
 from ..masks import top_k_mask
 from ..predictors import Problem
 from ..predictors.labels import as_many_outputs, known_classes, model_output
 
 if TYPE_CHECKING:
     from typing import Self
-
-MAX_ROWS = 100_000  # model rows in flight unless told
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         self.k_ = check.kept_features(self.keep, features.count)
         self.features_, self.method_, self.model_ = features, self.name, model
         self.n_features_in_ = len(features.inputs)
-        self.seed_ = _seed(self.random_state)
+        self.seed_ = seed_of(self.random_state)
         self.target_ = problem.answer if problem.answer is not None else problem.labels
         self.function_ = None if problem.model is None else problem.model.function
         self.model_rows_ = 0 if problem.model is None else problem.model.rows
@@ -240,7 +237,3 @@ class EncodedNetwork(nn.Module):
         self.count(len(x))
         output: Tensor = self.network(self.to_raw(x))
         return output.reshape(len(x), -1)
-
-
-def _seed(random_state: RandomState) -> int:
-    return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(2**31 - 1))

@@ -11,13 +11,14 @@ from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.kinds import kind_of
+from ..core.splits import tenth
 from ..imputers import Constant
 from ..imputers.given import fitted_imputer
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors.labels import in_classes
 from ..selectors import MLP
-from ..training import split_tenth, train_network
+from ..training import train_network
 from .baseline import Baseline, Rows
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
@@ -65,7 +66,7 @@ class CXPlain(Baseline):
         assert self.target_ is not None
         target = as_target(self._labels(y), self._outputs.real)
         self.shares_ = self._shares(x, target)
-        train, validation = split_tenth(Trial(x, target, goal=self.shares_), self.seed_)
+        train, validation = tenth(Trial(x, target, goal=self.shares_), self.seed_)
         # How often a member has each row: counts of a resample are the resample, and all members learn in one pass.
         counts = torch.stack([torch.randint(len(train), (len(train),)).bincount(minlength=len(train)) for _ in range(self.members)], 1)
         parts = (_beside(train, counts.float()), _beside(validation, torch.ones(len(validation), self.members)))

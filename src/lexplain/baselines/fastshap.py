@@ -11,11 +11,12 @@ from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState
 from ..core.kinds import kind_of
+from ..core.splits import tenth
 from ..imputers.given import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..selectors import MLP
-from ..training import split_tenth, train_evaluator, train_network
+from ..training import train_evaluator, train_network
 from .baseline import Baseline, Rows
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
@@ -74,7 +75,7 @@ class FastSHAP(Baseline):
         shape, count = self.features_.shape, self.features_.count
         self.network_ = copy.deepcopy(self.network) if self.network is not None else MLP(shape, count * self._outputs.count)
         step = Step("fastshap", self.network_, self._loss, self._loss, copies=2 * self.masks)
-        parts = split_tenth(rows, self.seed_)
+        parts = tenth(rows, self.seed_)
         train_network(
             self.network_,
             step,
@@ -91,7 +92,7 @@ class FastSHAP(Baseline):
             self.imputer_ = fitted_imputer(self.imputer, rows.x, self.features_)
             return
         # Masks of every size, the empty and the full one too: Shapley-kernel masks are never either, which the normalisation relies on.
-        train, validation = split_tenth(rows, self.seed_)
+        train, validation = tenth(rows, self.seed_)
         self.surrogate_ = train_evaluator(
             self.features_, self._outputs, train, validation, masks=UniformRate, steps=self.steps, seed=self.seed_
         )

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from .. import check
-from ..auditing.kernel_shap import numpy_seeded
 from ..core.contracts import Features, Labels, RandomState
+from ..core.seeding import numpy_seeded
 from ..features import Columns
 from .baseline import Baseline, EncodedNetwork, Rows
 

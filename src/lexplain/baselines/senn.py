@@ -12,10 +12,11 @@ from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.kinds import kind_of
+from ..core.splits import tenth
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..selectors import MLP
-from ..training import split_tenth, train_network
+from ..training import train_network
 from .baseline import Baseline, Rows
 
 
@@ -76,7 +77,7 @@ class SENN(Baseline):
         check.counts(steps=self.steps)
         assert self.target_ is not None
         self.network_ = _Network(self.features_.shape, self._outputs.count)
-        parts = split_tenth(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
+        parts = tenth(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
         step = Step("senn", self.network_, self._loss, self._misfit)
         train_network(
             self.network_,

@@ -19,11 +19,11 @@ from ..auditing import ClassSelection, Evidence, Judges, Measure, OtherRows, Res
 from ..baselines import Baseline
 from ..core import Explanation
 from ..core.contracts import Model
-from ..core.rows import MAX_ROWS
+from ..core.digest import digest
+from ..core.rows import MAX_ROWS, take_rows
 from ..explainers import Explainer, FitWarning, chosen_recipe
 from ..training import fabric_of
-from .digest import digest
-from .scene import Scene, rows_at
+from .scene import Scene
 
 FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told
 MIN_MASKS = 1000  # training rows whose masks must be known, or all: from fewer a reader of masks learns too little to find encoding
@@ -134,7 +134,7 @@ def _computed(cell: Cell, folder: Path) -> Finished:
     fitted = perf_counter()
     order = torch.randperm(len(data.test), generator=torch.Generator().manual_seed(scene.seed)).numpy()
     at = np.sort(order[: cell.most])  # fewer rows are some of more
-    rows, ready = rows_at(data.test.x, at), perf_counter()
+    rows, ready = take_rows(data.test.x, at), perf_counter()
     explanation = explainer.explain(rows)
     seconds = perf_counter() - ready
     check.same_features(explanation.mask.shape[1], scene.features.count)
@@ -163,7 +163,7 @@ def evidence_of(
     learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: cell.train_rows])
 
     def explain_training_rows() -> tuple[torch.Tensor, torch.Tensor]:
-        theirs = explainer.explain(rows_at(data.train.x, learned))
+        theirs = explainer.explain(take_rows(data.train.x, learned))
         return theirs.scores, theirs.mask
 
     train, enough = scene.trial(data.train), len(learned) > 0

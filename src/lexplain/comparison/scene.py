@@ -8,24 +8,24 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
 from torch import Tensor, nn
 
 from .. import __version__
-from ..core import Dataset, Part, Trial, seeded
-from ..core.contracts import Features, Model, Outputs, RawRows
-from ..core.explanation import take_rows
+from ..core import Dataset, Outputs, Part, Trial, seeded
+from ..core.contracts import Features, Model
+from ..core.digest import digest
+from ..core.files import read_file, write_atomically
 from ..core.kinds import kind_of
+from ..core.rows import MAX_ROWS
+from ..core.splits import tenth
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors import EncodedModel, Problem, Target
-from ..training import Evaluator, read_file, split_tenth, train_evaluator, train_network, write_atomically
-from .digest import digest
+from ..training import Evaluator, train_evaluator, train_network
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network
 JUDGE_SEED = 1000  # added to the seed, so that the judge shares no draw with an explainer
-MAX_ROWS = 100_000
 Kept = TypeVar("Kept", bound=nn.Module)
 
 
@@ -90,7 +90,7 @@ class Scene:
         seed = self.seed + JUDGE_SEED
 
         def train() -> Evaluator:
-            parts = split_tenth(self.trial(self.data.train), seed)
+            parts = tenth(self.trial(self.data.train), seed)
             return train_evaluator(self.features, self.outputs, *parts, masks=masks, steps=self.judge_steps, seed=seed)
 
         with seeded(seed):
@@ -110,14 +110,9 @@ class Scene:
         def loss(trial: Trial) -> Tensor:
             return cross_entropy(trial.target, self.outputs.from_network(network(trial.x))).mean()
 
-        step, parts = Step("network", network, loss, loss), split_tenth(self.trial(self.data.train), self.seed)
+        step, parts = Step("network", network, loss, loss), tenth(self.trial(self.data.train), self.seed)
         warmup = kind_of(self.features).pace.warmup_steps
         return train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=MAX_ROWS, seed=self.seed)
-
-
-def rows_at(x: RawRows, at: np.ndarray) -> RawRows:
-    """Some rows of a part."""
-    return take_rows(x, at)
 
 
 def _kept(path: Path, blank: Kept, train: Callable[[], Kept]) -> Kept:

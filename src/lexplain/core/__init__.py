@@ -5,6 +5,15 @@ Mask semantics, everywhere: **1 (True) = visible**. Hard masks are bool tensors,
 
 from .dataset import Dataset as Dataset, Part as Part
 from .explanation import Explanation as Explanation
+from .outputs import (
+    Classes as Classes,
+    Outputs as Outputs,
+    RealValue as RealValue,
+    as_target as as_target,
+    outputs_of as outputs_of,
+    reshape_batch as reshape_batch,
+    rows_of as rows_of,
+    target_values as target_values,
+)
 from .seeding import seeded as seeded
-from .targets import as_target as as_target, reshape_batch as reshape_batch, rows_of as rows_of, target_values as target_values
 from .trial import Trial as Trial, joined as joined

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
+from .outputs import Outputs as Outputs
+
 if TYPE_CHECKING:
     from .trial import Trial
 
@@ -215,30 +217,6 @@ class Imputer(Protocol):
 
     def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
         """Fill x (n, *shape) where a mask (n, *shape) is off."""
-
-
-class Outputs(Protocol):
-    """What is predicted: how many numbers a network returns for a row, and the distribution that they stand for."""
-
-    @property
-    def count(self) -> int:
-        """How many numbers a network returns for a row."""
-
-    @property
-    def real(self) -> bool:
-        """Whether the numbers are values in standardised units rather than probabilities of classes."""
-
-    def from_network(self, output: Tensor) -> Distribution:
-        """The distribution (n,) of what a network returned (n, count): logits, or values."""
-
-    def from_probabilities(self, values: Tensor) -> Distribution:
-        """The distribution (n,) of probabilities, or values, (n, count)."""
-
-    def target(self, values: Tensor) -> Distribution:
-        """The distribution (n,) of known targets: probabilities (n, count), or values (n,)."""
-
-    def means(self, predicted: Distribution) -> Tensor:
-        """The probabilities, or values, (n, count) of a distribution."""
 
 
 class Predictor(Protocol):

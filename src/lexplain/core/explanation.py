@@ -15,6 +15,7 @@ from torch import Tensor
 
 from .. import check
 from .contracts import Features, Json, Labels, Names, RawRows
+from .rows import take_rows
 
 FORMAT = "lexplain.explanation/2"
 
@@ -255,15 +256,6 @@ def _record_in(text: str) -> dict[str, Any]:
     if missing:
         raise ValueError(f"this explanation lacks {sorted(missing)}; give what Explanation.to_json wrote")
     return record
-
-
-def take_rows(data: RawRows, index: np.ndarray) -> RawRows:
-    """Some rows of a DataFrame, a Series, an array, a tensor or a list."""
-    if data is None:
-        return None
-    if isinstance(data, (pd.DataFrame, pd.Series)):
-        return data.iloc[index]
-    return [data[i] for i in index] if isinstance(data, (list, tuple)) else data[index]
 
 
 class NoBase:

@@ -1,8 +1,12 @@
-"""Raw rows as users have them."""
+"""Raw rows of any form. Only `features` look inside them; all others use `len` and the functions of this file."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
+
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -19,3 +23,29 @@ def as_array(X: RawRows) -> np.ndarray:
         X = X.detach().cpu()
         return np.asarray(X.float() if X.dtype is torch.bfloat16 else X)  # NumPy has no bfloat16
     return np.asarray(X)
+
+
+def take_rows(rows: RawRows, index: np.ndarray) -> RawRows:
+    """Take some rows of a DataFrame, a Series, an array, a tensor or a sequence; None stays None."""
+    if rows is None:
+        return None
+    if isinstance(rows, (pd.DataFrame, pd.Series)):
+        return rows.iloc[index]
+    return [rows[i] for i in index] if isinstance(rows, Sequence) else rows[index]
+
+
+def joined_rows(others: RawRows, rows: RawRows) -> RawRows:
+    """Join two DataFrames, since a category may be in one of them alone; of any other form, return `rows` without `others`."""
+    return pd.concat([others, rows]) if isinstance(others, pd.DataFrame) and isinstance(rows, pd.DataFrame) else rows
+
+
+def rows_digest(rows: RawRows) -> bytes:
+    """Return a key that equal rows share."""
+    if isinstance(rows, pd.DataFrame):
+        content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
+        return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
+    try:
+        values = np.ascontiguousarray(as_array(rows))
+    except ValueError:  # rows of different lengths: each has a digest of its own
+        return hashlib.blake2b(b"".join(map(rows_digest, rows)), digest_size=16).digest()
+    return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()

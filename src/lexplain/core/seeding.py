@@ -7,7 +7,11 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
+import numpy as np
 import torch
+from sklearn.utils import check_random_state
+
+from .contracts import RandomState
 
 
 class _Repeatable:
@@ -41,3 +45,19 @@ def seeded(seed: int) -> Iterator[None]:
     with _REPEATABLE, torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
         torch.manual_seed(seed)
         yield
+
+
+@contextmanager
+def numpy_seeded(seed: int) -> Iterator[None]:
+    """Draw NumPy's global numbers, which shap uses, from a seed, and leave the caller's as they were."""
+    state = np.random.get_state()  # noqa: NPY002  shap draws from the global state and takes no generator
+    np.random.seed(seed % 2**32)  # noqa: NPY002
+    try:
+        yield
+    finally:
+        np.random.set_state(state)  # noqa: NPY002
+
+
+def seed_of(random_state: RandomState, *, below: int = 2**31 - 1) -> int:
+    """A seed, of whatever scikit-learn takes for one; one that is drawn is smaller than `below`."""
+    return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(below))

@@ -14,16 +14,16 @@ from torch import Tensor
 from .trial import Trial
 
 
-def tenth_at(rows: Trial, *, seed: int) -> tuple[Tensor, Tensor]:
+def tenth_at(rows: Trial, seed: int) -> tuple[Tensor, Tensor]:
     """Indices of nine tenths of the rows and of the other tenth, drawn by the seed."""
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).to(rows.x.device)
     held = max(5, len(rows) // 10)
     return order[held:], order[:held]
 
 
-def tenth(rows: Trial, *, seed: int) -> tuple[Trial, Trial]:
+def tenth(rows: Trial, seed: int) -> tuple[Trial, Trial]:
     """Nine tenths of the rows and the other tenth, drawn by the seed."""
-    learn, held = tenth_at(rows, seed=seed)
+    learn, held = tenth_at(rows, seed)
     return rows.take(learn), rows.take(held)
 
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.distributions import Distribution, Normal
 
 from .contracts import MaskDistribution
-from .targets import as_target, target_values
+from .outputs import as_target, target_values
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 from torch.distributions import Normal
@@ -19,16 +17,6 @@ SAME = 0.999  # share of rows with one mask from which a selection counts as glo
 
 class FitWarning(UserWarning):
     """A fit went through, but its explanations should not be trusted as they are."""
-
-
-@dataclass(frozen=True)
-class Splits:
-    """The rows of a fit: to learn from, to choose on, and those that nothing has seen."""
-
-    train: Trial
-    validation: Trial
-    unseen: Trial
-    seed: int
 
 
 @torch.no_grad()

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Trial, joined, seeded
-from ..core.contracts import Features, Labels, Model, Outputs, RandomState, RawRows
+from ..core import Outputs, Trial, joined, seeded
+from ..core.contracts import Features, Labels, Model, RawRows
+from ..core.files import plain
 from ..core.kinds import features_for, kind_of
+from ..core.seeding import seed_of
+from ..core.splits import Splits
 from ..imputers import IMPUTERS, with_fewer_rows
 from ..imputers.given import fitted_imputer
 from ..methods import Method, Parts, Recipe, Regime
@@ -26,9 +28,8 @@ from ..objectives import Continuity
 from ..predictors import Problem, Target, frozen_predictor, targets_of
 from ..predictors.labels import network_reads, same_length, target_values
 from ..training import Checkpoint, Settings, fabric_of, fit
-from .findings import Splits
 from .path import choose_price
-from .settings import chosen_recipe, chosen_regime, plain, recipe_arguments, refuse_options, refuse_settings, size_asked
+from .settings import chosen_recipe, chosen_regime, recipe_arguments, refuse_options, refuse_settings, size_asked
 
 if TYPE_CHECKING:
     from .explainer import Explainer
@@ -152,12 +153,7 @@ class Fitting:
         answer = self.problem.answer
         context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(self.problem), -1)
         trial = self.problem.trial(self.target)
-        trial = Trial(trial.x, trial.target, valid=trial.valid, context=context)
-        order = torch.randperm(len(trial))
-        held, unseen = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))
-        parts = order[held + unseen :], order[:held], order[held : held + unseen]
-        train, validation, rest = (trial.take(part) for part in parts)
-        return Splits(train, validation, rest, self.seed)
+        return Splits.of(Trial(trial.x, trial.target, valid=trial.valid, context=context), self.seed)
 
     def _settings(self, rows: int) -> Settings:
         explainer, pace = self.explainer, kind_of(self.problem.features).pace
@@ -210,8 +206,3 @@ def _refuse_misfit(found: Outputs | None, needed: Outputs, who: str) -> None:
     if found is not None and found != needed:
         told, wanted = (f"{o.count} classes" if not o.real else "one real value" for o in (found, needed))
         raise ValueError(f"{who} says {told} a row, but the target is {wanted}; give one that fits the target")
-
-
-def seed_of(random_state: RandomState) -> int:
-    """A seed, of whatever scikit-learn takes for one."""
-    return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(2**31 - 1))

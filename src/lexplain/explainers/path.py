@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from ..core import Trial, joined, target_values
+from ..core.splits import Splits
 from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
 from ..metrics import Estimate, accuracy, bootstrap
 from ..training import Evaluator, Settings, fit, train_evaluator
-from .findings import Splits
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

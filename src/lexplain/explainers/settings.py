@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-import numpy as np
 from torch import nn
 
 from .. import check
-from ..core.contracts import Features, Json, Labels, Model
+from ..core.contracts import Features, Labels, Model
+from ..core.files import plain
 from ..core.kinds import kind_of
 from ..imputers.given import known_imputer
 from ..methods import METHODS, Method, Recipe, Regime
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from .explainer import Explainer
 
 BUDGETS = ("default", "thorough")
-
-
-def plain(number: Json) -> Json:
-    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
-    return number.item() if isinstance(number, np.generic) else number
 
 
 # ---- recipe ----

@@ -13,14 +13,16 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
+from ..core import outputs_of
 from ..core.contracts import Features, Model, RawRows
+from ..core.files import plain, read_file, write_atomically
 from ..core.kinds import kind_of
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
-from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor, outputs_of
-from ..training import device_of, read_file, write_atomically
+from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
+from ..training import device_of
 from .explainer import Explainer
-from .settings import chosen_recipe, plain, recipe_arguments, required_model
+from .settings import chosen_recipe, recipe_arguments, required_model
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

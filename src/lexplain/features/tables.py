@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.contracts import Json, RawRows
+from ..core.files import plain
 from ..core.rows import as_array
 
 MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
@@ -67,7 +68,7 @@ def known_categories(column: pd.Series[Any], known: Sequence[Json]) -> np.ndarra
     if (at < 0).any():
         row = int((at < 0).argmax())
         raise ValueError(
-            f"column {str(column.name)!r} holds {_plain(column.iloc[row])!r} in row {row}, which is no category of the fit "
+            f"column {str(column.name)!r} holds {plain(column.iloc[row])!r} in row {row}, which is no category of the fit "
             f"({', '.join(repr(name) for name in known[:5])}{', …' if len(known) > 5 else ''}); "
             "leave such rows out, or fit again with rows that hold it"
         )
@@ -90,10 +91,6 @@ def _cell_types(column: pd.Series[Any]) -> str:
         return f"text ({column.iloc[at]!r} in row {at})"
     cells = column.cat.categories if isinstance(column.dtype, pd.CategoricalDtype) else column
     return f"{pd.api.types.infer_dtype(cells)} values"
-
-
-def _plain(value: object) -> object:
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def two_axes(X: RawRows) -> np.ndarray:

@@ -6,7 +6,8 @@ from math import log
 
 from torch import nn
 
-from ..core.contracts import Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..estimators import MarginalGains
 from ..imputers import IndependentGaussian

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from ..core.contracts import Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Features
 from ..estimators import Reinforce
 from ..imputers import Constant
 from ..objectives import Objective

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from ..core.contracts import Estimator, Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Estimator, Features
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import TopK

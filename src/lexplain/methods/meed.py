@@ -7,8 +7,8 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ..core import Trial
-from ..core.contracts import Features, Outputs, Predictor
+from ..core import Outputs, Trial
+from ..core.contracts import Features, Predictor
 from ..estimators import Pathwise
 from ..imputers import Constant
 from ..masks import ConcreteMax

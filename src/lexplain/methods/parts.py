@@ -8,7 +8,8 @@ from typing import Literal, TypeVar
 
 from torch import nn
 
-from ..core.contracts import Features, Outputs, Predictor, Term
+from ..core import Outputs
+from ..core.contracts import Features, Predictor, Term
 from ..core.kinds import kind_of
 from ..predictors import BlackBox, Frozen, Trained
 from ..selectors import Selector

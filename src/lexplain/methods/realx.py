@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.contracts import Estimator, Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Estimator, Features
 from ..estimators import Reinforce
 from ..imputers import Constant
 from ..masks import Coins

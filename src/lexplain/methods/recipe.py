@@ -9,7 +9,8 @@ from typing import Any, Literal
 
 from torch import nn
 
-from ..core.contracts import Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Features
 from .method import Method
 from .parts import Parts
 from .sizes import Size

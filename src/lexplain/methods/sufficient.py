@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core.contracts import Estimator, Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Estimator, Features
 from ..core.kinds import kind_of
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..core.contracts import Features, Outputs
+from ..core import Outputs
+from ..core.contracts import Features
 from ..estimators import Pathwise
 from ..imputers import Constant
 from ..masks import ConcreteMax

@@ -9,10 +9,11 @@ from torch import Generator, Tensor, nn
 
 from .. import check
 from ..core.contracts import Features
+from ..core.rows import MAX_ROWS
 from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
-from .model_calls import MAX_ROWS, copied, explained, in_parts, said_of, together
+from .model_calls import copied, explained, in_parts, said_of, together
 from .ranking import positions, scores_of_rows
 
 STEPS = 50  # at most; a model of many features is not asked once for each

@@ -11,10 +11,11 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial
 from ..core.contracts import Features
+from ..core.rows import MAX_ROWS
 from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
-from .model_calls import MAX_ROWS, ask, in_parts
+from .model_calls import ask, in_parts
 from .predictive import agreement
 
 Model = Callable[[Tensor], Tensor]

@@ -9,9 +9,10 @@ from torch import Generator, Tensor, nn
 
 from .. import check
 from ..core.contracts import Features
+from ..core.rows import MAX_ROWS
 from ..features import raw_mask
 from .metric import metric
-from .model_calls import MAX_ROWS, explained, said_of, together
+from .model_calls import explained, said_of, together
 
 Perturbation = Callable[[Tensor, Generator | None], tuple[Tensor, Tensor]]
 """Rows (b, ...) to perturbed rows (b, ...), and by how much (b, d) each feature was perturbed."""

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-MAX_ROWS = 100_000  # model rows in flight, unless told
-
 
 def in_parts(function: Callable[..., Tensor], *rows: Tensor, max_rows: int) -> Tensor:
     """Give a function tensors (n, ...) with at most `max_rows` rows at a time, fewer where the device runs out of memory."""

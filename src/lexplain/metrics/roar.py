@@ -11,10 +11,11 @@ from torch import Generator, Tensor
 
 from ..core import Trial, target_values
 from ..core.contracts import Features
+from ..core.rows import MAX_ROWS
 from ..features import raw_mask
 from ..imputers import Constant
 from .metric import metric
-from .model_calls import MAX_ROWS, ask
+from .model_calls import ask
 from .ranking import positions, scores_of_rows
 from .statistics import refuse_unpaired
 

@@ -8,8 +8,9 @@ import torch
 from torch import Generator, Tensor
 
 from .. import check
+from ..core.rows import MAX_ROWS
 from .metric import metric
-from .model_calls import MAX_ROWS, copied, in_parts, together
+from .model_calls import copied, in_parts, together
 
 
 @metric(

@@ -11,7 +11,6 @@ from .ensemble import Ensemble as Ensemble
 from .explained import frozen_predictor as frozen_predictor
 from .frozen import Frozen as Frozen
 from .mlp import mlp as mlp
-from .outputs import Classes as Classes, RealValue as RealValue, outputs_of as outputs_of
 from .problem import Problem as Problem, Targets as Targets, targets_of as targets_of
 from .target import (
     NetworkFunction as NetworkFunction,

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core.contracts import Features, Outputs, RawRows
-from ..core.rows import as_array
+from ..core import Outputs
+from ..core.contracts import Features, RawRows
+from ..core.rows import as_array, rows_digest
 from .labels import as_many_outputs, model_output
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class CachedModel:
 
     def __call__(self, rows: RawRows) -> np.ndarray:
         """The checked answer to these rows, as an array."""
-        key = _fingerprint(rows)
+        key = rows_digest(rows)
         if key not in self._answers:
             self.calls, self.rows = self.calls + 1, self.rows + len(rows)
             answer = as_array(self.function(rows))
@@ -63,18 +62,6 @@ class CachedModel:
                 del self._answers[next(iter(self._answers))]
             self._answers[key] = model_output(answer, len(rows))
         return self._answers[key]
-
-
-def _fingerprint(rows: RawRows) -> bytes:
-    """A key that equal rows share."""
-    if isinstance(rows, pd.DataFrame):
-        content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
-        return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
-    try:
-        values = np.ascontiguousarray(as_array(rows))
-    except ValueError:  # rows of different lengths, each of which is told by itself
-        return hashlib.blake2b(b"".join(map(_fingerprint, rows)), digest_size=16).digest()
-    return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
 
 
 class EncodedModel:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core.contracts import Outputs
+from ..core import Outputs
 
 
 class Frozen(nn.Module):

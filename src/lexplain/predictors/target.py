@@ -13,11 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor, nn
 
-from ..core.contracts import Labels, Model, Outputs, RawRows
+from ..core import Classes, Outputs, RealValue
+from ..core.contracts import Labels, Model, RawRows
 from ..core.rows import as_array
 from .black_box import CachedModel
 from .labels import target_values
-from .outputs import Classes, RealValue
 
 NUMBERS = 2**21  # that a network is given at a time
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole

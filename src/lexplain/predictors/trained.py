@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core.contracts import Outputs
+from ..core import Outputs
 
 
 class Trained(nn.Module):

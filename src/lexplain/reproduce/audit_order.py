@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..auditing import MARGIN, audit
+from ..core import Classes
 from ..core.contracts import RawRows
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
-from ..predictors import Classes
 from ..training import retrain
 from .cells import Cell, Run, trial_of
 from .realx_table1 import SETS, SIZES, TRAINING

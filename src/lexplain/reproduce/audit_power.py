@@ -16,13 +16,13 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from ..auditing import MARGIN, encoding_values, judge
-from ..core import Dataset, Part, seeded
+from ..core import Classes, Dataset, Part, seeded
+from ..core.splits import first_tenth
 from ..data import load_data
 from ..features import Columns
 from ..methods import METHODS
-from ..predictors import Classes
 from ..training import Evaluator, Settings, fit, train_evaluator
-from .cells import Cell, Run, split, trial_of
+from .cells import Cell, Run, trial_of
 from .planted import ENCODERS, HONEST
 from .tables import mark_of, write_result
 
@@ -63,7 +63,7 @@ def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns
     """Rows of one draw and their judge, which all kinds of selectors share: it knows none of them."""
     data = _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows)
     features, outputs = Columns().fit(data.train.x), Classes(int(data.train.y.max()) + 1)
-    evaluator = train_evaluator(features, outputs, *split(trial_of(features, data.train)), steps=steps, seed=seed)
+    evaluator = train_evaluator(features, outputs, *first_tenth(trial_of(features, data.train)), steps=steps, seed=seed)
     return data, features, outputs, evaluator
 
 
@@ -109,7 +109,7 @@ def _learned(cell: Cell, features: Columns, outputs: Classes, data: Dataset) -> 
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})
     with seeded(cell.seed):
         method = METHODS[cell.method](features, outputs, **cell.options)
-        fit(method, method.phases(), *split(trial_of(features, own)), settings)
+        fit(method, method.phases(), *first_tenth(trial_of(features, own)), settings)
     method.eval()
     train, test = (method.explain(features.encode(part.x).x)[1] for part in (data.train, data.test))
     return train, test

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -18,9 +16,8 @@ from ..comparison.code_digest import code_digest
 from ..comparison.store import Prepare, run_cells
 from ..core import Part, Trial
 from ..core.contracts import Features
+from ..core.digest import short_digest
 from ..predictors import Problem
-
-HELD = 10  # one row in ten of the training part is held back to choose the best epoch
 
 
 @dataclass(frozen=True)
@@ -37,10 +34,7 @@ class Cell:
     @property
     def key(self) -> str:
         """A name that the same cell always has."""
-        text = json.dumps(asdict(self), sort_keys=True)
-        return f"{self.data}-{self.label}-{self.seed}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}".replace(
-            " ", "_"
-        ).replace("/", "_")
+        return f"{self.data}-{self.label}-{self.seed}-{short_digest(asdict(self))}".replace(" ", "_").replace("/", "_")
 
     def facts(self) -> dict[str, Any]:
         """All of it, as plain values."""
@@ -100,12 +94,6 @@ def trial_of(features: Features, part: Part, most: int | None = None) -> Trial:
     """Rows with their labels as targets; no more than so many of them."""
     rows = Problem.of(part.x, part.y, features=features).trial()
     return rows if most is None else rows.take(slice(0, most))
-
-
-def split(rows: Trial) -> tuple[Trial, Trial]:
-    """Rows to learn from, and the first tenth, which chooses the best epoch."""
-    held = len(rows) // HELD
-    return rows.take(slice(held, None)), rows.take(slice(0, held))
 
 
 # What the columns of a cell are called, by the key of the measure that they hold.

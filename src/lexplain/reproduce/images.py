@@ -15,14 +15,14 @@ from torch import Tensor, nn
 
 from .. import estimators, imputers
 from ..comparison.running import finished
-from ..core import Dataset, seeded
+from ..core import Classes, Dataset, seeded
 from ..core.kinds import kind_of
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
 from ..metrics import accuracy, auroc, fdr
 from ..objectives import Continuity
-from ..predictors import Classes, Trained
+from ..predictors import Trained
 from ..selectors import MLP, UNet
 from ..training import Settings, fit
 from .cells import Cell, Run, trial_of

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
@@ -14,12 +12,14 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from .. import check
-from ..core import Dataset, Part, seeded
+from ..core import Classes, Dataset, Part, seeded
+from ..core.digest import short_digest
+from ..core.files import read_file, write_atomically
 from ..data import load_data
 from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
-from ..predictors import Classes, cnn, mlp
-from ..training import Evaluator, fabric_of, read_file, train_evaluator, write_atomically
+from ..predictors import cnn, mlp
+from ..training import Evaluator, fabric_of, train_evaluator
 from .cells import Cell, trial_of
 
 KIND = "lexplain.judge/1"
@@ -100,9 +100,8 @@ class Judge:
         told = asdict(self)
         if not self.task.balanced:
             del told["task"]["balanced"]  # files that were kept before it could be told are found
-        text = json.dumps(told, sort_keys=True)
         name = f"{self.task.data}-{self.kind}-{self.task.seed}".replace(" ", "_")
-        return folder / f"{name}-{hashlib.blake2b(text.encode(), digest_size=4).hexdigest()}.safetensors"
+        return folder / f"{name}-{short_digest(told)}.safetensors"
 
     def ready(self, folder: Path) -> Evaluator:
         """The judge, read from its file or trained and kept there."""

@@ -16,13 +16,14 @@ from torch import Tensor
 from ..auditing import Evidence, Judges, OtherRows, Resources
 from ..core.contracts import Model
 from ..core.rows import MAX_ROWS
+from ..core.splits import first_tenth
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
 from ..metrics import accuracy
 from ..predictors import Problem
 from ..training import Evaluator, fabric_of, train_evaluator
-from .cells import Cell, Run, measured, split
+from .cells import Cell, Run, measured
 from .tables import mark_of, mean_and_spread, write_result
 
 NAME = "real-tables"
@@ -83,7 +84,7 @@ class _Judges:
 
     def _judge(self, seed: int) -> Evaluator:
         fabric = Fabric(accelerator="auto", devices=1)
-        return train_evaluator(self.features, self.outputs, *split(self.rows["train"]), fabric=fabric, seed=seed).cpu()
+        return train_evaluator(self.features, self.outputs, *first_tenth(self.rows["train"]), fabric=fabric, seed=seed).cpu()
 
     def accuracy(self, judge: Evaluator, part: str, mask: Tensor) -> float:
         """Share of rows whose class, as the model says it, the judge tells from what a mask shows."""

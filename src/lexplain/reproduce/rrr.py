@@ -11,17 +11,17 @@ import torch
 from torch import nn
 
 from .. import check
-from ..core import Dataset, seeded
+from ..core import Classes, Dataset, seeded
+from ..core.splits import first_tenth
 from ..data import load_data
 from ..data.colours import CORNERS, TOP, rule_mask
 from ..data.confounded import IRIS, confound, iris_beside_cancer
 from ..features import Columns
 from ..methods import METHODS
 from ..objectives import Irrelevant
-from ..predictors import Classes
 from ..right_reasons import Alternatives, RightReasons, find_another_explanation
 from ..training import Settings, fit
-from .cells import Cell, split, trial_of
+from .cells import Cell, trial_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -154,7 +154,7 @@ def compute_selection(cell: Cell) -> dict[str, float]:
         charged = (*method.objective.penalties, Irrelevant(cell.options["price"]))
         method.objective = replace(method.objective, penalties=charged)
         settings = Settings(seed=cell.seed, batch_size=128, **cell.training)
-        fit(method, method.phases(), *split(rows), settings)
+        fit(method, method.phases(), *first_tenth(rows), settings)
     method.eval()
     told = {}
     for name, part in (("train", data.train), ("test", data.test)):

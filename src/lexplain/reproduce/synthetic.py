@@ -11,16 +11,17 @@ from torch import Tensor
 
 from .. import estimators, imputers, objectives
 from ..auditing import Evidence, Judges, OtherRows, Resources
-from ..core import Dataset, Explanation, Trial, seeded
+from ..core import Classes, Dataset, Explanation, Trial, seeded
 from ..core.rows import MAX_ROWS
+from ..core.splits import first_tenth
 from ..data import load_data
 from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..metrics import auroc
-from ..predictors import Classes, from_labels
+from ..predictors import from_labels
 from ..training import Evaluator, Settings, fabric_of, fit, train_evaluator
-from .cells import Cell, measured, split, trial_of
+from .cells import Cell, measured, trial_of
 
 
 def build(cell: Cell, features: Columns) -> Method:
@@ -39,7 +40,7 @@ def compute(cell: Cell) -> dict[str, float]:
     """Everything the tables need of one cell."""
     data = load_data(cell.data, seed=cell.seed, **({"rows": cell.training["rows"]} if "rows" in cell.training else {}))
     features = Columns().fit(data.train.x)
-    train, validation = split(trial_of(features, data.train))
+    train, validation = first_tenth(trial_of(features, data.train))
     settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})
     with seeded(cell.seed):
         method = build(cell, features)
@@ -55,7 +56,7 @@ def _evaluator(name: str, rows: int, seed: int) -> Evaluator:
     """The judge of a data set and a seed, shared by all methods: it knows none of them."""
     data = load_data(name, seed=seed, rows=rows)
     features = Columns().fit(data.train.x)
-    return train_evaluator(features, Classes(2), *split(trial_of(features, data.train)), seed=seed + 1000)
+    return train_evaluator(features, Classes(2), *first_tenth(trial_of(features, data.train)), seed=seed + 1000)
 
 
 def judge(method: Method, features: Columns, data: Dataset, train: Trial, seed: int) -> dict[str, float]:

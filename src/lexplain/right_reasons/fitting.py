@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,8 +12,8 @@ import torch
 from torch import nn
 
 from .. import check
-from ..core import Trial, target_values
-from ..core.contracts import Outputs
+from ..core import Outputs, Trial, target_values
+from ..core.splits import share
 from ..methods import Phase, Step
 from ..predictors import mlp
 from ..predictors.labels import network_output
@@ -109,8 +108,7 @@ def _split(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
     if not held_out:
         return rows, rows.take(slice(0, 1))
     check.enough_rows(len(rows))
-    order, held = torch.randperm(len(rows)), max(5, ceil(held_out * len(rows)))
-    return rows.take(order[held:]), rows.take(order[:held])
+    return share(rows, held_out)
 
 
 def fingerprint(network: nn.Module, rows: Trial, seed: int, settings: Mapping[str, Any]) -> str:

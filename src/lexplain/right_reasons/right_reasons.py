@@ -13,13 +13,13 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils import check_random_state
 from torch import Tensor, nn
 
 from .. import check
 from ..core import Explanation, Trial, seeded
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.rows import as_array
+from ..core.seeding import seed_of
 from ..predictors import Target
 from ..training import Checkpoint, fabric_of
 from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
@@ -130,8 +130,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         self._check()
         plain = self.network is not None and self.features is None
         inputs, encoded, target = read_training_rows(X, y, self.features, plain=plain)
-        given = self.random_state
-        seed = int(given if isinstance(given, (int, np.integer)) else check_random_state(given).randint(2**31))
+        seed = seed_of(self.random_state, below=2**31)
         marks = None if irrelevant_mask is None else inputs.marks(irrelevant_mask, encoded, annotated_rows)
         rows = Trial(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
         always = None if always_include is None else rows.take(torch.as_tensor(as_array(always_include)))

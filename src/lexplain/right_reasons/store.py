@@ -11,10 +11,10 @@ import pandas as pd
 import torch
 from torch import Tensor, nn
 
-from ..core import seeded
-from ..core.contracts import Json
-from ..predictors import Target, outputs_of
-from ..training import device_of, read_file, write_atomically
+from ..core import outputs_of, seeded
+from ..core.files import plain, read_file, write_atomically
+from ..predictors import Target
+from ..training import device_of
 from .fitting import Result, default_network
 from .inputs import restored
 
@@ -35,7 +35,7 @@ def save(model: RightReasons, path: Path) -> None:
         "user_network": model.network is not None,
         "inputs": model.inputs_.state(),
         "features_given": model.features is not None,
-        "parameters": {name: _plain(value) for name, value in model._settings().items() if name != "random_state"},
+        "parameters": {name: plain(value) for name, value in model._settings().items() if name != "random_state"},
         "random_state": int(seed) if isinstance(seed, (int, np.integer)) else None,
         "outputs": {"count": target.outputs.count, "real": target.outputs.real},
         "target": {"mean": target.mean, "scale": target.scale},
@@ -77,8 +77,3 @@ def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: d
     target = Target(torch.zeros(0), outputs, classes, **record["target"])
     model._remember(inputs, target, Result(trained, pd.DataFrame(record["history"]), record["strength"], record["still_used"]))
     return model
-
-
-def _plain(value: Json) -> Json:
-    """A setting as a plain JSON value."""
-    return value.item() if isinstance(value, np.generic) else value

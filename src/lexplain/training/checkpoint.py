@@ -2,55 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
 from torch import Tensor
 
-
-def write_atomically(path: Path, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-    """Write tensors and a JSON record into one safetensors file; a failure leaves the old file whole."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    os.close(handle)
-    try:
-        plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-        save_file(plain, temporary, metadata={"lexplain": json.dumps(record)})
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_atomically` wrote, or say why not."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"no file at {path}; check the path")
-    try:
-        with safe_open(path, framework="pt") as stored:
-            record = json.loads((stored.metadata() or {}).get("lexplain", "null"))
-            if isinstance(record, dict) and record.get("format") == kind:
-                return {name: stored.get_tensor(name) for name in stored.keys()}, record  # noqa: SIM118  a safetensors handle is no dict
-    except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as broken:
-        raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
-    found = record.get("format") if isinstance(record, dict) else None
-    raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {kind!r}")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+from ..core.files import read_file, write_atomically
 
 
 class Checkpoint:

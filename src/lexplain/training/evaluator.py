@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core import Trial, seeded
-from ..core.contracts import Features, Outputs
+from ..core import Outputs, Trial, seeded
+from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..features import raw_mask
 from ..imputers import Constant

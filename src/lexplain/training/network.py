@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from ..core import Trial
@@ -61,16 +60,3 @@ def train_network(
     )
     fit(module, [Phase(step.name, (step,))], train, validation, settings, fabric=fabric)
     return module.eval().requires_grad_(False)
-
-
-def hold_out_tenth(rows: Trial, seed: int) -> tuple[Tensor, Tensor]:
-    """Indices of the rows to learn from, and of a tenth to choose the best epoch by."""
-    order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).to(rows.x.device)
-    held = max(5, len(rows) // 10)
-    return order[held:], order[:held]
-
-
-def split_tenth(rows: Trial, seed: int) -> tuple[Trial, Trial]:
-    """Rows to learn from, and a tenth to choose the best epoch by."""
-    learn, held = hold_out_tenth(rows, seed)
-    return rows.take(learn), rows.take(held)

@@ -9,14 +9,15 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Trial, seeded
-from ..core.contracts import Features, Outputs
+from ..core import Outputs, Trial, seeded
+from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..core.rows import MAX_ROWS
+from ..core.splits import tenth
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors import Trained
-from .network import split_tenth, train_network
+from .network import train_network
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -74,7 +75,7 @@ def retrain(
     return train_network(
         model,
         Step("retrained network", model.predictor, loss, loss),
-        split_tenth(rows, seed),
+        tenth(rows, seed),
         steps=steps or RETRAINING_STEPS,
         warmup_steps=kind_of(features).pace.warmup_steps,
         max_rows=max_rows,

@@ -8,12 +8,12 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Classes, RealValue, Trial, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.features import Columns
 from lexplain.imputers import IndependentGaussian
 from lexplain.methods import MIN_GAIN, Parts, Rounds, gains, knowledge
-from lexplain.predictors import Classes, Frozen, RealValue
+from lexplain.predictors import Frozen
 from lexplain.training import Settings, fit
 
 COUNT = 4

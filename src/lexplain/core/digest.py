@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import partial
@@ -15,6 +16,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
+from .contracts import Json
+
 
 def digest(*things: Any) -> str:
     """Hexadecimal digits that tell these things from all others, by what they hold; the same in every process."""
@@ -22,6 +25,11 @@ def digest(*things: Any) -> str:
     for thing in things:
         found.update(_told(thing, ()))
     return found.hexdigest()
+
+
+def short_digest(record: Json) -> str:
+    """Eight hexadecimal digits of plain JSON values, for the name of a file; the order of keys does not count."""
+    return hashlib.blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
 def _told(thing: object, within: tuple[int, ...]) -> bytes:
