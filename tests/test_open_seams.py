@@ -14,8 +14,7 @@ import torch
 from torch import nn
 
 import lexplain as lx
-from lexplain.auditing import Measure
-from lexplain.auditing.evidence import Evidence
+from lexplain.auditing import Evaluation, Measure
 from lexplain.baselines import RandomBaseline
 from lexplain.core.contracts import Encoded
 from lexplain.core.dataset import Dataset, Part
@@ -220,9 +219,9 @@ def pick_words(features, outputs, parts, *, k, noise=1.0):
     )
 
 
-def share_of_fillers(evidence: Evidence):
+def share_of_fillers(evaluation: Evaluation):
     """Which share (b,) of the kept words are fillers."""
-    e = evidence.explanation
+    e = evaluation.explanation
     kept = [[name for name, _ in e.as_list(row)] for row in range(len(e))]
     return torch.tensor([sum(word not in OPINIONS for word in words) / max(1, len(words)) for words in kept])
 

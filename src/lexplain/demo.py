@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,17 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
-from .auditing import encoding_values, judge
-from .core import Dataset, Explanation, Trial
+from .auditing import MEASURES, Evaluation, Evaluators, Others, Run, estimates, judge, means
+from .core import Dataset, Explanation
 from .core.contracts import Model
 from .core.files import write_bytes
 from .core.splits import first_tenth
 from .data import load_data
 from .explainers import Explainer, FitWarning
-from .metrics import Estimate, accuracy, auroc, bootstrap, cfsr, fdr, kept, tpr
+from .metrics import Estimate
 from .predictors import Problem
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
-from .training import Evaluator, train_evaluator
+from .training import fabric_of
 
 LEGEND = "kept: features kept; gap: encoding gap, ACC - eACC; ms: per explanation; ACC, eACC, gap, TPR, FDR, CFSR in percent"
 COLUMNS = ("data", "method", "kept", "ACC", "eACC", "eAUROC", "gap", "TPR", "FDR", "CFSR", "ms", "verdict")
@@ -83,8 +84,9 @@ def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: 
     frame, test = data.frame(data.train), data.frame(data.test)
     y = data.train.y if model is None else None
     known = Problem.of(frame, y, model)
-    train, judged = known.trial(), Problem.of(test, data.test.y if model is None else None, model, like=known).trial()
-    evaluator = train_evaluator(known.features, known.target.outputs, *first_tenth(train, least=10), steps=JUDGE_STEPS, seed=seed)
+    judged = Problem.of(test, data.test.y if model is None else None, model, like=known)
+    split = partial(first_tenth, least=10)
+    evaluators = Evaluators(known.features, known.target.outputs, seed=seed, split=split, steps=JUDGE_STEPS)
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)
@@ -93,16 +95,16 @@ def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: 
             explainer.fit(frame, y, model=model)
         for finding in explainer.findings_:
             Console().print(f"   {job.method}: {finding}", style="dim")
-        found.append(_judged(explainer, data, evaluator, train, judged, frame, test, seed))
+        found.append(_judged(explainer, data, evaluators, known, judged, frame, test, seed))
     return found
 
 
 def _judged(
     explainer: Explainer,
     data: Dataset,
-    evaluator: Evaluator,
-    train: Trial,
-    judged: Trial,
+    evaluators: Evaluators,
+    known: Problem,
+    judged: Problem,
     frame: pd.DataFrame,
     test: pd.DataFrame,
     seed: int,
@@ -111,26 +113,34 @@ def _judged(
     began = time.monotonic()
     explanation = explainer.explain(test)
     milliseconds = 1000 * (time.monotonic() - began) / len(test)
-    labels = judged.target.probs.argmax(1)  # type: ignore[attr-defined]  # Categorical
-    by_evaluator = evaluator.probabilities(judged.x, explanation.mask)
-    acc, eacc = bootstrap(accuracy(explanation.prediction, labels)), bootstrap(accuracy(by_evaluator, labels))
-    told, verdict = judge(encoding_values(evaluator, train, explainer.explain(frame).mask, judged, explanation.mask, seed=seed))
+    theirs = explainer.explain(frame)
+    evaluation = Evaluation(
+        explanation,
+        known.features,
+        judged.trial(),
+        judged.target,
+        Run(fabric_of("cpu"), seed),
+        evaluators,
+        Others(known.trial(), lambda: (theirs.scores, theirs.mask)),
+        truth=None if data.test.truth is None else torch.as_tensor(data.test.truth),
+        control_flow=data.control_flow,
+    )
+    acc, eacc = estimates(evaluation, [MEASURES["acc"], MEASURES["eacc"]]).values()
+    mean = means(evaluation, ("kept", "eauroc", "tpr", "fdr", "cfsr"))
+    told, verdict = judge(evaluation.encoding)
     row = {
         "data": {"breast_cancer": "cancer"}.get(data.name, data.name),
         "method": explainer.method_.name,
-        "kept": float(kept(explanation.mask).mean()),
+        "kept": mean["kept"],
         "ACC": 100 * acc.mean,
         "eACC": 100 * eacc.mean,
-        "eAUROC": float(auroc(by_evaluator, labels).mean()),
+        "eAUROC": mean["eauroc"],
         "gap": 100 * (acc.mean - eacc.mean),
         "ms": milliseconds,
         "verdict": verdict.word,
         "encoding": told.mean,
+        **{key.upper(): 100 * mean[key] for key in ("tpr", "fdr", "cfsr") if key in mean},
     }
-    if data.test.truth is not None and data.control_flow is not None:
-        truth = torch.as_tensor(data.test.truth)
-        row |= {"TPR": 100 * float(tpr(explanation.mask, truth).mean()), "FDR": 100 * float(fdr(explanation.mask, truth).mean())}
-        row |= {"CFSR": 100 * float(cfsr(explanation.mask, data.control_flow).mean())}
     return Scored(explanation, acc, eacc, row)
 
 

@@ -346,8 +346,8 @@ def test_a_measure_is_known_by_its_key_its_label_and_its_family(cause):
 
 @pytest.mark.usefixtures("idle_judges")
 def test_a_measure_of_ones_own_is_taken(cause):
-    def first(evidence):
-        return evidence.mask[:, 0].double()
+    def first(evaluation):
+        return evaluation.mask[:, 0].double()
 
     mine = Measure("first", "First", first, higher_is_better=None, description="how often the first feature is kept", percent=True)
     card = lx.audit(*cause, measures=[mine])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, NEEDS, Evidence, Judges, OtherRows, Questions, Resources, evidence as evidences, kernel_shap
+from lexplain.auditing import MEASURES, NEEDS, Evaluation, Evaluators, Others, Questions, Run, kernel_shap, measure as measures
 from lexplain.auditing.kernel_shap import PEER_ROWS
 from lexplain.auditing.measures import cost
 from lexplain.core import Explanation
@@ -21,7 +21,7 @@ X = torch.randn(30, COUNT, generator=torch.Generator().manual_seed(0))
 FEATURES = lx.Columns().fit(X.numpy())
 
 
-def evidence_of(clock, features=FEATURES, **more):
+def evaluation_of(clock, features=FEATURES, **more):
     """A model that takes a second a row, and an explainer that takes two seconds a row."""
 
     def says(x):
@@ -34,21 +34,20 @@ def evidence_of(clock, features=FEATURES, **more):
 
     rows = Problem.of(X.numpy(), (X[:, 0] > 0).long().numpy(), None, features)
     shown = torch.ones(len(X), features.count)
-    explanation, run = Explanation(shown, shown.bool(), features.names), Resources(fabric_of("cpu"), 0, 1000)
-    other = OtherRows(rows.trial().take(slice(0, KNOWN)))
-    judges = Judges(features, rows.target.outputs, rows.trial(), explanation, other, run)
+    explanation, run = Explanation(shown, shown.bool(), features.names), Run(fabric_of("cpu"), 0, 1000)
+    others, evaluators = Others(rows.trial().take(slice(0, KNOWN))), Evaluators(features, rows.target.outputs, seed=0)
     questions = Questions(**{"says": says, "explain": explain, "fit_seconds": 1000.0, **more})
-    return Evidence(explanation, features, rows.target, judges, questions=questions)
+    return Evaluation(explanation, features, rows.trial(), rows.target, run, evaluators, others, questions=questions)
 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(Evidence, "some", torch.arange(8))
+    monkeypatch.setattr(Evaluation, "some", torch.arange(8))
 
 
 def test_it_pays_from_where_the_fit_is_saved():
     clock = [0.0]
-    estimate = cost.break_even_rows(evidence_of(clock), lambda: clock[0])
+    estimate = cost.break_even_rows(evaluation_of(clock), lambda: clock[0])
     each = SUBSETS * KNOWN + 1  # model rows of one KernelSHAP: the subsets of the row on every background row, and the row itself
     assert estimate.mean == estimate.low == estimate.high == np.ceil(1000 / (each - 2))
     assert estimate.n == PEER_ROWS
@@ -60,24 +59,24 @@ def test_it_pays_from_where_the_fit_is_saved():
 def test_a_hundred_background_rows_at_the_most(monkeypatch):
     monkeypatch.setattr(kernel_shap, "BACKGROUND", 3)
     clock = [0.0]
-    assert cost.break_even_rows(evidence_of(clock), lambda: clock[0]).mean == np.ceil(1000 / (SUBSETS * 3 + 1 - 2))
+    assert cost.break_even_rows(evaluation_of(clock), lambda: clock[0]).mean == np.ceil(1000 / (SUBSETS * 3 + 1 - 2))
 
 
 def test_groups_are_hidden_together_and_numpy_s_numbers_are_left_alone():
     groups, clock = lx.Groups(groups={"a": ["x1", "x2"], "b": ["x3", "x4"]}).fit(X.numpy()), [0.0]
     np.random.seed(3)  # noqa: NPY002
     wanted = np.random.RandomState(3).rand()
-    assert cost.break_even_rows(evidence_of(clock, groups), lambda: clock[0]).mean == np.ceil(1000 / (2 * KNOWN + 1 - 2))
+    assert cost.break_even_rows(evaluation_of(clock, groups), lambda: clock[0]).mean == np.ceil(1000 / (2 * KNOWN + 1 - 2))
     assert np.random.rand() == wanted  # noqa: NPY002
 
 
 def test_it_can_be_taken_only_with_all_that_it_needs(monkeypatch):
-    evidence = evidence_of([0.0])
-    assert NEEDS["peer"].there(evidence)
+    evaluation = evaluation_of([0.0])
+    assert NEEDS["peer"].there(evaluation)
     for lacking in ("explain", "says", "fit_seconds"):
-        assert not NEEDS["peer"].there(replace(evidence, questions=replace(evidence.questions, **{lacking: None})))
-    monkeypatch.setattr(evidences, "shap_there", lambda: False)
-    assert not NEEDS["peer"].there(evidence)
+        assert not NEEDS["peer"].there(replace(evaluation, questions=replace(evaluation.questions, **{lacking: None})))
+    monkeypatch.setattr(measures, "shap_there", lambda: False)
+    assert not NEEDS["peer"].there(evaluation)
 
 
 def test_an_explainer_knows_what_its_fit_took_and_its_card_says_when_it_pays(monkeypatch, short_judges):

@@ -21,6 +21,7 @@ from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
 from lexplain.kinds import columns as of_tables
 from lexplain.metrics import accuracy
+from lexplain.training import Evaluator
 
 pytest.importorskip("captum")
 running = import_module("lexplain.comparison.compare")  # the function has the module's name
@@ -96,20 +97,20 @@ def test_the_same_seed_gives_the_same_table(data):
 
 def test_the_judge_is_that_of_the_training_rows_and_reads_what_is_kept(data, tmp_path, monkeypatch):
     seen = []
-    real = scenes.train_evaluator
+    real = Evaluator.fit
 
-    def watched(features, outputs, train, validation, **settings):
+    def watched(self, train, validation, **settings):
         seen.append(torch.cat([train.x, validation.x]))
-        return real(features, outputs, train, validation, **settings)
+        return real(self, train, validation, **settings)
 
-    monkeypatch.setattr(scenes, "train_evaluator", watched)
+    monkeypatch.setattr(Evaluator, "fit", watched)
     found = lx.compare(["all", "random"], data, ["eACC"], seeds=1, store=tmp_path, **QUICK)
     assert len(seen) == 1  # one judge for both
     scene = Scene("s3", data, 0, **QUICK)
     rows = scene.features.encode(data.train.x).x
     assert {tuple(row) for row in seen[0].tolist()} == {tuple(row) for row in rows.tolist()}
     x = scene.features.encode(data.test.x).x
-    says = scene.judge(tmp_path).probabilities(x, torch.ones(len(x), 11, dtype=torch.bool))
+    says = scene.evaluators(tmp_path).of().probabilities(x, torch.ones(len(x), 11, dtype=torch.bool))
     assert len(seen) == 1  # read from the folder
     expected = accuracy(says, torch.as_tensor(data.test.y)).mean()
     assert found.summary().loc[("all", "s3"), "eACC"] == pytest.approx(float(expected))
@@ -297,7 +298,7 @@ def test_the_first_tests_are_of_what_two_share(found):
 
 def test_a_stopped_comparison_goes_on(data, tmp_path, monkeypatch):
     computed, judges = [], []
-    compute, train = running.compute, scenes.train_evaluator
+    compute, train = running.compute, Evaluator.fit
 
     def counted(cell, folder):
         computed.append(cell.name)
@@ -306,7 +307,7 @@ def test_a_stopped_comparison_goes_on(data, tmp_path, monkeypatch):
         return compute(cell, folder)
 
     monkeypatch.setattr(running, "compute", counted)
-    monkeypatch.setattr(scenes, "train_evaluator", lambda *a, **k: judges.append(1) or train(*a, **k))
+    monkeypatch.setattr(Evaluator, "fit", lambda *a, **k: judges.append(1) or train(*a, **k))
     asked = (["random", "all", "saliency"], data, ["eACC", "TPR"], 1)
     stopped = lx.compare(*asked, store=tmp_path, **QUICK)
     assert computed == ["random", "all"] and set(stopped.table["explainer"]) == {"random"}
@@ -382,8 +383,8 @@ def test_several_processes_find_the_same(data, tmp_path):
 # ---- metrics of one's own, refusals ----
 
 
-def first_kept(evidence):
-    return evidence.mask.double().argmax(-1)
+def first_kept(evaluation):
+    return evaluation.mask.double().argmax(-1)
 
 
 WHERE = Measure("where", "Where", first_kept, higher_is_better=False, description="place of the first feature kept")

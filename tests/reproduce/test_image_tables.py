@@ -16,6 +16,7 @@ from lexplain.masks import Coins, UniformRate
 from lexplain.methods import Together
 from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
 from lexplain.reproduce.cells import Cell, Run
+from lexplain.training import Evaluator
 
 WHERE = {"machine": "one", "date": "2026-01-01", "code": "a", "fresh": True}
 TINY = {"rows": 60, "steps": 2, "batch_size": 20, "judge_steps": 2}
@@ -77,7 +78,7 @@ def test_a_cell_is_computed_and_judged(method, tmp_path):
 
 def test_judges_are_trained_once(tmp_path, monkeypatch):
     images.compute(cell(), tmp_path)
-    monkeypatch.setattr(judges, "train_evaluator", lambda *_, **__: pytest.fail("trained again"))
+    monkeypatch.setattr(Evaluator, "fit", lambda *_, **__: pytest.fail("trained again"))
     again = images.compute(cell("zero", imputer=("Constant", {"value": 0.0})), tmp_path)
     assert "eACC" in again
     other = judges.Judge(replace(images.task_of(cell()), seed=1), "EVAL-X", 2)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -208,9 +209,9 @@ def test_the_sparsest_rival_within_the_tolerance_is_chosen(monkeypatch, right, c
     tried = [Kept(count) for count in (1, 2, 3)]
     judges = real_tables._Judges.__new__(real_tables._Judges)
     judges.raw, judges.seed = {"validation": np.zeros((10, 30))}, 0
-    monkeypatch.setattr(judges, "_judge", lambda seed: None, raising=False)
+    monkeypatch.setattr(judges, "_evaluators", Mock(), raising=False)
     level = {1: right[0], 2: right[1], 3: right[2], 30: 0.97}
-    monkeypatch.setattr(judges, "accuracy", lambda judge, part, mask: level[int(mask[0].sum())], raising=False)
+    monkeypatch.setattr(judges, "accuracy", lambda judge, mask: level[int(mask[0].sum())], raising=False)
     assert judges.choose(tried) is tried[chosen]
 
 

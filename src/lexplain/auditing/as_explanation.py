@@ -17,7 +17,6 @@ from ..core.explanation import NoBase
 from ..core.kinds import features_for, kind_of
 from ..core.rows import as_array
 from ..predictors.labels import known_classes
-from . import _check
 
 
 def as_explanation(
@@ -50,7 +49,7 @@ def as_explanation(
         [[False, True, False], [True, False, False]]
     """
     if isinstance(explanation, Explanation):
-        _check.one_explanation_a_row(len(explanation), len(X))
+        _refuse_other_rows(len(explanation), len(X))
         return explanation
     if target is not None and classes is not None:
         target = known_classes(target, np.asarray(classes), len(X))
@@ -66,7 +65,7 @@ def as_explanation(
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
     features, scores = _laid_out(scores, data)
-    scores = _check.foreign_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
+    scores = _checked_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
         scores=torch.from_numpy(np.array(scores, dtype=np.float64 if wide else np.float32, order="C")),
@@ -96,7 +95,7 @@ def classes_explained(explanation: ToolOutput, X: RawRows) -> Sequence[int] | No
 
 
 def _rows(X: RawRows) -> RawRows:
-    return X if isinstance(X, pd.DataFrame) else _check.rows_of_numbers(as_array(X) if isinstance(X, Tensor) else X)
+    return X if isinstance(X, pd.DataFrame) else _rows_of_numbers(as_array(X) if isinstance(X, Tensor) else X)
 
 
 def _is_lime(given: ToolOutput) -> bool:
@@ -106,8 +105,8 @@ def _is_lime(given: ToolOutput) -> bool:
 
 def _from_lime(given: ToolOutput, shape: tuple[int, ...], target: Labels) -> tuple[np.ndarray, np.ndarray | None]:
     """Scores (n, d) and classes (n,) of one LIME explanation a row; what LIME left out is exactly 0."""
-    _check.one_explanation_a_row(len(given), shape[0])
-    wanted = None if target is None else _check.class_indices(target, shape[0])
+    _refuse_other_rows(len(given), shape[0])
+    wanted = None if target is None else _class_indices(target, shape[0])
     scores, labels = np.zeros(shape), np.zeros(shape[0], dtype=np.int64)
     real = all(getattr(each, "mode", "") == "regression" for each in given)
     for row, each in enumerate(given):  # an object a row is how LIME gives them
@@ -117,9 +116,13 @@ def _from_lime(given: ToolOutput, shape: tuple[int, ...], target: Labels) -> tup
         elif wanted is None and len(weights) == 1:
             labels[row] = next(iter(weights))
         else:
-            labels[row] = _check.class_of_each(None if wanted is None else wanted[row], list(weights), 1)[0]
+            labels[row] = _class_of_each(None if wanted is None else wanted[row], list(weights), 1)[0]
         found = dict(weights[labels[row]])
-        _check.explains_columns(list(found), shape)
+        if len(shape) != 2 or max(found, default=0) >= shape[1]:
+            raise ValueError(
+                f"the explanation weighs feature {max(found, default=0)}, but X has shape {shape}; "
+                "give the table that was explained: words and segments are no columns"
+            )
         scores[row, list(found)] = list(found.values())
     return scores, None if real else labels
 
@@ -135,7 +138,7 @@ def _array(given: ToolOutput, data: RawRows) -> np.ndarray:
         return as_array(given.float() if given.dtype is torch.float16 else given)
     if isinstance(given, pd.DataFrame) and isinstance(data, pd.DataFrame):
         given = _aligned(given, data)
-    return _check.rows_of_numbers(given)
+    return _rows_of_numbers(given)
 
 
 def _aligned(scores: pd.DataFrame, data: pd.DataFrame) -> pd.DataFrame:
@@ -157,12 +160,12 @@ def _one_class(
     rows = shape[0]
     base = None if base is None or isinstance(base, NoBase) else np.asarray(base, dtype=np.float64)
     if scores.shape[:-1] != shape:  # no axis of classes
-        asked = None if target is None else _check.class_indices(target, rows)
+        asked = None if target is None else _class_indices(target, rows)
         if base is not None:
             base = torch.tensor(np.repeat(base, rows) if base.size == 1 else base.reshape(-1))
         return scores, asked, base
     count = scores.shape[-1]
-    asked = np.zeros(rows, dtype=np.int64) if count == 1 else _check.class_of_each(target, range(count), rows)
+    asked = np.zeros(rows, dtype=np.int64) if count == 1 else _class_of_each(target, range(count), rows)
     at = np.arange(rows)
     if base is not None:
         base = torch.from_numpy(np.broadcast_to(base, (rows, count))[at, asked])
@@ -174,7 +177,7 @@ def _mask(scores: np.ndarray, keep: float | None) -> np.ndarray:
     count = scores.shape[1]
     truths = scores.dtype.kind == "b"
     sparse = bool((scores == 0).any(1).all()) or bool(np.isin(scores, (0, 1)).all())
-    _check.require_known_selection(keep, count, mask=truths, sparse=sparse)
+    _refuse_unknown_selection(keep, count, mask=truths, sparse=sparse)
     if keep is None:
         kept: np.ndarray = scores != 0
         return kept
@@ -198,3 +201,77 @@ def _laid_out(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.nd
     """The features that scores of another tool belong to, if the kind of the rows can tell, and the scores in their order."""
     lay_out = kind_of(features_for(data)).lay_out
     return (None, scores) if lay_out is None or scores.dtype.kind not in "biuf" else lay_out(scores, data)
+
+
+# ---- what is refused ----
+
+
+def _refuse_other_rows(given: int, rows: int) -> None:
+    """Refuse a list of explanations that is longer or shorter than the rows."""
+    if given != rows:
+        raise ValueError(f"{given} explanation(s) were given for {rows} rows of X; give one for each row, in the same order")
+
+
+def _checked_scores(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the scores of rows of a shape as they are; refuse other shapes, other things than numbers, NaN and infinity."""
+    if scores.dtype.kind not in "biuf":
+        raise TypeError(f"the scores are of type {scores.dtype}, but numbers are needed, one for each feature of each row")
+    if scores.shape != shape or len(shape) < 2:
+        raise ValueError(
+            f"the scores have shape {scores.shape}, but X has shape {shape}; both must be (rows, features), in the same order; "
+            "scores of several classes have them as a last axis and need target="
+        )
+    wrong = ~np.isfinite(scores)
+    if wrong.any():
+        place = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(
+            f"the scores hold {scores[place]} (first at {place}), which cannot be ranked; mend the explainer, or drop such rows"
+        )
+    return scores
+
+
+def _rows_of_numbers(scores: ToolOutput) -> np.ndarray:
+    """Return nested lists and the like as one array; refuse rows that differ in length."""
+    try:
+        return np.asarray(scores)
+    except (TypeError, ValueError) as ragged:
+        raise ValueError(f"the scores are no table of numbers ({ragged}); give one score for each feature of each row") from None
+
+
+def _class_of_each(target: Labels, classes: Sequence[int], rows: int) -> np.ndarray:
+    """Return the class (rows,) whose scores are meant; refuse to guess, and classes that were not explained."""
+    if target is None:
+        raise ValueError(
+            f"these are the scores of {len(classes)} classes ({list(classes)[:10]}), but one class a row is explained at a time; "
+            "give target=, the class of each row, such as model.predict_proba(X).argmax(1)"
+        )
+    return _class_indices(target, rows, classes)
+
+
+def _class_indices(target: Labels, rows: int, classes: Sequence[int] | None = None) -> np.ndarray:
+    """Return one class index a row, from one for each or one for all; refuse labels, and those not among the classes."""
+    asked = as_array(target)
+    if asked.dtype.kind not in "iu" or asked.shape not in ((), (rows,)):
+        raise ValueError(
+            f"target is of type {asked.dtype} and shape {asked.shape}, but {rows} rows need the index of a class, one for all or ({rows},)"
+        )
+    odd = [int(c) for c in asked.reshape(-1) if c < 0 or (classes is not None and c not in classes)]
+    if odd:
+        raise ValueError(
+            f"target holds {odd[0]}, which was not explained; the classes are {'0, 1, ...' if classes is None else list(classes)}"
+        )
+    return np.broadcast_to(asked, (rows,)).astype(np.int64)
+
+
+def _refuse_unknown_selection(keep: float | str | None, count: int, *, mask: bool, sparse: bool) -> None:
+    """Refuse a size that cannot be kept, one beside a mask, and none beside scores that leave no feature out."""
+    if isinstance(keep, str):
+        raise ValueError(f"keep={keep!r}, but scores are cut at a number of features (1 to {count - 1}) or at a rate between 0 and 1")
+    if mask and keep is not None:
+        raise ValueError(f"keep={keep} was given together with a mask of truths, which says itself what is kept; leave keep out")
+    check.keep_or_penalty(keep, None, count)
+    if keep is None and not (mask or sparse):
+        raise ValueError(
+            "these scores say how much every feature matters, not which of them are kept; give keep=, how many to keep of each row "
+            f"(1 to {count - 1}) or a rate such as 0.3"
+        )

@@ -16,7 +16,7 @@ from ..core.rows import as_array
 from ..metrics.sanity import permuted
 from ..predictors import as_function
 from ..training import reinitialised
-from .evidence import OnEncoded, Questions
+from .evaluation import OnEncoded, Questions
 from .inputs import ClassSelection
 
 

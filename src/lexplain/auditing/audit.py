@@ -7,22 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from torch import Tensor
 
 from .. import check
-from ..core import Explanation, seeded
-from ..core.contracts import Features, Model, RawRows
+from ..core import Explanation
+from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
 from ..predictors import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
-from . import _check
 from .asking import questions
-from .card import Card, Line
+from .card import Card, Line, tradeoff
 from .encoding_test import MARGIN, judge
-from .evidence import NEEDS, Evidence
+from .evaluation import Evaluation, Others, Run
+from .evaluators import Evaluators
 from .inputs import ClassSelection, every_class
-from .judges import Judges, OtherRows, Resources
-from .measure import Measure, estimate_of, find_measures
+from .measure import NEEDS, Measure, estimates, find_measures
 from .measures import MEASURES
 
 if TYPE_CHECKING:
@@ -73,64 +73,63 @@ def audit(
         device: where the judges train, as for `Explainer`: "auto" means a GPU if there is one.
         random_state: seed of every draw.
     """
-    classes, run = every_class(explanation, y, train), Resources(fabric_of(device), random_state, max_rows)
-    targets = targets_of(X, _check.label_or_model(y, model), model, classes=classes, max_rows=max_rows)
+    classes, run = every_class(explanation, y, train), Run(fabric_of(device), random_state, max_rows)
+    targets = targets_of(X, _labels_read(y, model), model, classes=classes, max_rows=max_rows)
     wanted = targets.explained
     one_class = ClassSelection(wanted.classes, keep, model=as_function(model) if model is not None and target is None else None)
     explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
-    _check.audit_fits(explanation, X, wanted.values)
+    _refuse_misfit(explanation, X, wanted.values)
     one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
     problem = _encoded(explanation, X, train, targets)
     other = None if train is None else _other_rows(train, model, problem, one_class, max_rows)
     fit_to = (X, X, y) if train is None else (X, train[0], train[1] if len(train) > 1 else None)
     features = problem.features
-    evidence = Evidence(
+    evaluation = Evaluation(
         explanation,
         features,
+        problem.trial(),
         wanted,
-        Judges(features, wanted.outputs, problem.trial(), explanation, other, run),
+        run,
+        Evaluators(features, wanted.outputs, seed=random_state, fabric=run.fabric),
+        other,
         truth=None if truth is None else features.truth(truth, len(problem)),
         control_flow=control_flow,
         questions=questions(explainer, model, features, real=wanted.outputs.real, one_class=one_class, refit=fit_to),
     )
-    return card_of(evidence, measures, margin=margin)
+    return card_of(evaluation, measures, margin=margin)
 
 
 def card_of(
-    evidence: Evidence, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[Line] = ()
+    evaluation: Evaluation, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[Line] = ()
 ) -> Card:
     """The card of all that is known of an explanation, with more lines at its end.
 
     Args:
-        evidence: what is known.
+        evaluation: what is known.
         measures: as for `audit`.
         margin: nats of encoding that are let pass.
         more: lines that somebody else measured.
     """
-    chosen = measures_taken(measures, evidence)
-    estimate, verdict = judge(evidence.judges.encoding, margin=margin)
-    lines = []
-    for measure in chosen:
-        with seeded(evidence.run.seed):  # imputers draw from torch's own state
-            found = estimate if measure.key == "encoding" else measure.values(evidence)
-        if found is not None:
-            lines.append(Line.of(measure, estimate_of(found)))
+    chosen = measures_taken(measures, evaluation)
+    encoding, verdict = judge(evaluation.encoding, margin=margin)
+    found = estimates(evaluation, chosen) | {"encoding": encoding}  # with the interval of the verdict
+    lines = [Line.of(measure, found[measure.key]) for measure in chosen if measure.key in found]
     card = Card(
         verdict.word,
         verdict.encodes,
         verdict.why,
         (*lines, *more),
-        evidence.explanation.method,
-        len(evidence.explanation),
+        evaluation.explanation.method,
+        len(evaluation.explanation),
         margin,
         verdict.p_value,
-        tradeoff=evidence.judges.tradeoff,
-        explanation=evidence.explanation,
+        tradeoff=tradeoff(evaluation),
+        explanation=evaluation.explanation,
     )
-    return card if evidence.explanation.asks_off_data is False else off_the_data(card)
+    return card if evaluation.explanation.asks_off_data is False else off_the_data(card)
 
 
-def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) -> list[Measure]:
+def measures_taken(asked: Collection[str | Measure] | None, evaluation: Evaluation) -> list[Measure]:
     """The measures of an audit, in the order of the menu: those always taken, and those asked for, else the usual ones.
 
     A measure that is asked for and lacks what it needs is refused.
@@ -138,15 +137,32 @@ def measures_taken(asked: Collection[str | Measure] | None, evidence: Evidence) 
     wanted = find_measures(asked or (), MEASURES)
     families = {name for name in asked or () if isinstance(name, str)}
     for measure in wanted:
-        lacks = [NEEDS[name].words for name in measure.needs if not NEEDS[name].there(evidence)]
+        lacks = [NEEDS[name].words for name in measure.needs if not NEEDS[name].there(evaluation)]
         several = [other for other in wanted if other.family and other.family == measure.family]
-        if lacks and not any(other.possible(evidence) for other in several):
+        if lacks and not any(other.possible(evaluation) for other in several):
             name = measure.family if measure.family in families else measure.label
             raise ValueError(f"the measure {name!r} needs {lacks[0]}, which was not given; pass it to audit, or leave {name!r} out")
     taken = ("always", "usually") if asked is None else ("always",)
     keys = {measure.key for measure in wanted}
     known = [measure for measure in MEASURES.values() if measure.taken in taken or measure.key in keys]
-    return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evidence)]
+    return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evaluation)]
+
+
+def _labels_read(y: Labels, model: Model) -> Labels:
+    """Return the labels to read: none with a model, whose answer is the target; refuse where neither is given."""
+    if model is None and y is None:
+        raise ValueError("the audit was given neither labels nor a model; pass y, the labels of X, or the model that was explained")
+    return None if model is not None else y
+
+
+def _refuse_misfit(explanation: Explanation, X: RawRows, target: Tensor) -> None:
+    """Refuse rows that are not those of the explanation."""
+    if not len(explanation) == len(X) == len(target):
+        raise ValueError(
+            f"the explanation has {len(explanation)} rows, X {len(X)} and the target {len(target)}; give the rows that were explained"
+        )
+    if len(X) < 2 * check.FEWEST_ROWS:
+        raise ValueError(f"{len(X)} rows are too few to audit: at least {2 * check.FEWEST_ROWS} are needed, and a few hundred to tell much")
 
 
 def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | None, targets: Targets) -> Problem:
@@ -158,15 +174,15 @@ def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | 
     return Problem.with_targets(X, targets, features)
 
 
-def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> OtherRows:
+def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> Others:
     """Rows to learn from, in the classes and units of those judged, with their masks and scores where they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    problem = Problem.of(x, _check.label_or_model(y, model), model, like=like, max_rows=max_rows)
+    problem = Problem.of(x, _labels_read(y, model), model, like=like, max_rows=max_rows)
     real = problem.target.outputs.real
     if not rest:
-        return OtherRows(problem.trial())
+        return Others(problem.trial())
     theirs = one_class(rest[0], x, answer=None if real else problem.target.values)
-    return OtherRows(problem.trial(), lambda: (theirs.scores, theirs.mask))
+    return Others(problem.trial(), lambda: (theirs.scores, theirs.mask))
 
 
 def off_the_data(card: Card) -> Card:

@@ -8,11 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+import torch
 
 from .. import check
-from ..core import Explanation
-from ..metrics.statistics import Estimate
+from ..core import Explanation, target_values
+from ..masks import Coins
+from ..metrics.predictive import accuracy
+from ..metrics.ranking import without_padding
+from ..metrics.statistics import Estimate, bootstrap
+from .evaluation import Evaluation
 from .measure import Measure
+
+SIZES = 30  # points of a trade-off at the most
 
 
 @dataclass(frozen=True)
@@ -103,3 +110,22 @@ class Card:
     def __str__(self) -> str:
         numbers = "\n".join(f"  {line.label:<18} {line.estimate}" for line in self.lines)
         return f"{self.verdict}: {self.why}\n{numbers}"
+
+
+def tradeoff(evaluation: Evaluation) -> pd.DataFrame | None:
+    """How often EVAL-X, shown the k best features by score, tells the class; None for real values."""
+    rows, count = evaluation.rows, evaluation.features.count
+    if evaluation.outputs.real:
+        return None
+    labels = target_values(rows.target).argmax(1)
+    sizes = torch.arange(count + 1) if count <= SIZES else torch.linspace(0, count, SIZES + 1).round().long()
+    right = torch.zeros(len(sizes), len(rows), dtype=torch.bool)
+    for judge, at, x, _, valid in evaluation.few_at_a_time(Coins):
+        scores = evaluation.explanation.scores[at].abs()
+        order = without_padding(scores, None if valid is None else valid.cpu()).argsort(dim=1, descending=True, stable=True)
+        place = order.argsort(1).to(x.device)  # (b, d)
+        for step, size in enumerate(sizes.tolist()):
+            best = place < size if valid is None else (place < size) & valid
+            right[step, at] = accuracy(judge.probabilities(x, best, valid).cpu(), labels[at]).bool()
+    found = [bootstrap(values.double()) for values in right]
+    return pd.DataFrame({"kept": int(size), "eacc": e.mean, "low": e.low, "high": e.high} for size, e in zip(sizes, found, strict=True))

@@ -13,8 +13,7 @@ from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
 from ..core.rows import as_array
 from ..predictors import from_labels
-from ..predictors.labels import target_values
-from . import _check
+from ..predictors.labels import known_classes, target_values
 from .as_explanation import as_explanation, classes_explained
 
 
@@ -39,17 +38,24 @@ class ClassSelection:
         target, several = self.label if target is None else target, classes_explained(explanation, X)
         index: np.ndarray | None = None
         if target is not None:
-            index = _check.class_to_audit(target, self.classes, len(X), several)
+            _refuse_unknown_order(self.classes, several)
+            index = known_classes(target.detach().cpu() if isinstance(target, Tensor) else target, self.classes, len(X))
         elif several is not None:
             index = self._predicted(X, several, answer)
         if isinstance(explanation, Explanation):
             ours = as_explanation(explanation, X)
-            return ours if index is None else replace(ours, target_index=torch.from_numpy(_check.class_explained(index, ours.target_index)))
+            return ours if index is None else replace(ours, target_index=torch.from_numpy(_class_explained(index, ours.target_index)))
         return as_explanation(explanation, X, keep=self.keep, target=index)
 
     def _predicted(self, X: RawRows, several: Sequence[int], answer: Tensor | None) -> np.ndarray:
-        ask = _check.require_one_class(self.model, self.classes, several)
-        best: np.ndarray = as_array(ask(X) if answer is None else answer).argmax(1)
+        if self.model is None:
+            raise ValueError(
+                f"these are the scores of {len(several)} classes, but the explanation of one class a row is judged; give target=, one "
+                "label for all rows or one a row, or model= alone, whose predicted class is then meant; where other rows, or an "
+                "explainer that is asked again, have scores of several classes too, one label a row of X does not tell theirs"
+            )
+        _refuse_unknown_order(self.classes, several)
+        best: np.ndarray = as_array(self.model(X) if answer is None else answer).argmax(1)
         return best
 
 
@@ -63,3 +69,23 @@ def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] |
     if any(part.ndim == 2 for part in parts) or len({part.dtype.kind in "biuf" for part in parts}) > 1:
         return None
     return from_labels(np.concatenate(parts)).classes
+
+
+def _refuse_unknown_order(classes: np.ndarray | None, several: Sequence[int] | None) -> None:
+    """Refuse scores of more or fewer classes than the target has, where only their place says whose they are."""
+    if isinstance(several, range) and (classes is None or len(several) != len(classes)):
+        known = "no classes, but a real value" if classes is None else f"{len(classes)}: {classes.tolist()[:10]}"
+        raise ValueError(
+            f"these are the scores of {len(several)} classes, but the target has {known}, so that their order does not say whose they are; "
+            "give the model that was explained, or rows with every class, or name them: as_explanation(..., target=label, classes=[...])"
+        )
+
+
+def _class_explained(index: np.ndarray, asked: Tensor | None) -> np.ndarray:
+    """Return the index (rows,) of the class explained; refuse another one than the explanation itself says."""
+    if asked is not None and (asked.cpu().numpy() != index).any():
+        row = int((asked.cpu().numpy() != index).argmax())
+        raise ValueError(
+            f"target says class {int(index[row])} of row {row}, but the explanation is of class {int(asked[row])}; leave target out"
+        )
+    return index

@@ -15,12 +15,12 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..auditing import ClassSelection, Evidence, Judges, Measure, OtherRows, Resources, estimate_of, questions
+from ..auditing import ClassSelection, Evaluation, Measure, Others, Run, estimate_of, questions, values_of
 from ..baselines import Baseline
 from ..core import Explanation
 from ..core.contracts import Model
 from ..core.digest import digest
-from ..core.rows import MAX_ROWS, take_rows
+from ..core.rows import take_rows
 from ..explainers import Explainer, FitWarning, chosen_recipe
 from ..training import fabric_of
 from .scene import Scene
@@ -145,9 +145,8 @@ def _computed(cell: Cell, folder: Path) -> Finished:
         if explainer.model_function_ is None
         else explainer.model_function_.rows
     )
-    evidence = evidence_of(cell, folder, explainer, explanation, at, model)
-    found = {measure.key: measure.values(evidence) for measure in cell.measures}
-    estimates = {key: estimate_of(value) for key, value in found.items() if value is not None}
+    found = values_of(evaluation_of(cell, folder, explainer, explanation, at, model), cell.measures)
+    estimates = {key: estimate_of(value) for key, value in found.items()}
     values = {key: value.numpy() for key, value in found.items() if isinstance(value, torch.Tensor) and len(value) == len(at)}
     cost = {"model_rows": asked, "fit_seconds": fitted - began, "explain_seconds": seconds, "ms_a_row": 1000 * seconds / len(at)}
     findings = "; ".join(getattr(explainer, "findings_", []))
@@ -155,9 +154,9 @@ def _computed(cell: Cell, folder: Path) -> Finished:
     return Finished({"cost": {**cost, "findings": findings}, "estimates": numbers}, at, values)
 
 
-def evidence_of(
+def evaluation_of(
     cell: Cell, folder: Path, explainer: Explainer | Baseline, explanation: Explanation, at: np.ndarray, model: Model
-) -> Evidence:
+) -> Evaluation:
     """What is known of the test rows (indices `at`) that a fitted explainer explained."""
     scene, data, features = cell.scene, cell.scene.data, cell.scene.features
     learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: cell.train_rows])
@@ -167,17 +166,16 @@ def evidence_of(
         return theirs.scores, theirs.mask
 
     train, enough = scene.trial(data.train), len(learned) > 0
-    other = OtherRows(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else OtherRows(train)
-    rows, target = scene.trial(data.test).take(torch.from_numpy(at)), scene.test_target
-    run = Resources(fabric_of("cpu"), scene.seed, MAX_ROWS)
-    judges = Judges(
-        features, scene.outputs, rows, explanation, other, run, make=lambda _, masks: scene.judge(folder, masks), reads_masks=enough
-    )
-    return Evidence(
+    target = scene.test_target
+    return Evaluation(
         explanation,
         features,
+        scene.trial(data.test).take(torch.from_numpy(at)),
         replace(target, values=target.values[torch.from_numpy(at)]),
-        judges,
+        Run(fabric_of("cpu"), scene.seed),
+        scene.evaluators(folder),
+        Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
+        reads_masks=enough,
         truth=None if data.test.truth is None else features.truth(np.asarray(data.test.truth)[at], len(at)),
         control_flow=data.control_flow,
         questions=questions(explainer, model, features, real=scene.outputs.real, one_class=ClassSelection(scene.target.classes, None)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
@@ -21,7 +22,6 @@ from ..core.contracts import Model
 from ..data import load_data
 from ..explainers import Explainer, chosen_recipe
 from ..methods import METHODS, Method, Recipe
-from . import _check
 from .cell import Cell, compute, finished_of
 from .code_digest import code_digest
 from .comparison import Comparison, comparison_of
@@ -77,11 +77,12 @@ def compare(
         [3.0, 11.0]
     """
     check.counts(rows=rows, workers=workers, judge_steps=judge_steps, network_steps=network_steps)
-    _check.require_picklable(model, workers)
+    _refuse_unpicklable(model, workers)
     measures = tuple(find_measures(COMPARED if metrics is None else metrics, MEASURES))
     named = _explainers(explainers)
     scenes = _scenes(data, seeds, model, judge_steps, network_steps)
-    _check.known_sizes(keep, {scene.label for scene in scenes})
+    for label in keep if isinstance(keep, Mapping) else ():
+        check.one_of(label, list({scene.label for scene in scenes}), "data set of this comparison")
     cells = [
         Cell(name, _prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows)
         for scene in scenes
@@ -106,7 +107,7 @@ def prepare(wanted: tuple[Scene, str], folder: Path) -> None:
     """Train what cells share; where that fails, the cells themselves will say so."""
     scene, kind = wanted
     with suppress(Exception):
-        (scene.judge if kind == "judge" else scene.network)(folder)
+        scene.evaluators(folder).of() if kind == "judge" else scene.network(folder)
 
 
 @contextmanager
@@ -122,6 +123,15 @@ def _folder(store: str | Path | None) -> Iterator[Path]:
 # ---- what was asked for ----
 
 
+def _refuse_unpicklable(model: Model, workers: int) -> None:
+    """Refuse to hand a model to other processes that cannot be handed over."""
+    if workers > 1:
+        try:
+            pickle.dumps(model)
+        except Exception as stays:  # what pickle raises depends on what it meets
+            raise TypeError(f"the model cannot be sent to other processes ({stays}); use workers=1, or a function of a module") from stays
+
+
 def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Explainer | Baseline]:
     names = [given] if isinstance(given, str) else given
     chosen = names if isinstance(names, Mapping) else {name: name for name in names}
@@ -131,7 +141,10 @@ def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Exp
             check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
             made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
         else:
-            made[str(name)] = _check.explainer_given(each, (Explainer, Baseline))
+            if not isinstance(each, (Explainer, Baseline)):
+                needed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
+                raise TypeError(f"{each!r} is a {type(each).__name__}, but {needed}, is needed")
+            made[str(name)] = each
     return made
 
 
@@ -143,7 +156,9 @@ def _scenes(
     network_steps: int | None,
 ) -> list[Scene]:
     given = [data] if isinstance(data, (str, Dataset)) else list(data)
-    every = _check.seeds_asked(seeds)
+    every = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
+    if not every or len(set(every)) < len(every):
+        raise ValueError(f"seeds={seeds!r}, but how many (at least 1), or different whole numbers, are needed")
     labels: list[str] = []
     for each in given:  # data sets of one name, drawn in different ways, are told apart by their place
         name = each if isinstance(each, str) else each.name

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
 
 from torch import Tensor, nn
 
 from .. import __version__
+from ..auditing.evaluators import KIND, Evaluators
 from ..core import Dataset, Outputs, Part, Trial, seeded
 from ..core.contracts import Features, Model
 from ..core.digest import digest
@@ -22,11 +21,10 @@ from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..predictors import EncodedModel, Problem, Target
-from ..training import Evaluator, train_evaluator, train_network
+from ..training import train_network
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network
 JUDGE_SEED = 1000  # added to the seed, so that the judge shares no draw with an explainer
-Kept = TypeVar("Kept", bound=nn.Module)
 
 
 @dataclass(frozen=True)
@@ -85,25 +83,28 @@ class Scene:
 
     # ---- learned once, and kept ----
 
-    def judge(self, folder: Path, masks: FixedMasks = Coins) -> Evaluator:
-        """EVAL-X of the training rows, or a judge that learns on other masks: it knows no explainer, and judges test rows alone."""
-        seed = self.seed + JUDGE_SEED
+    def evaluators(self, folder: Path) -> Evaluators:
+        """EVAL-X of the training rows, and judges that learn on other masks: they know no explainer, and judge test rows alone."""
 
-        def train() -> Evaluator:
-            parts = tenth(self.trial(self.data.train), seed)
-            return train_evaluator(self.features, self.outputs, *parts, masks=masks, steps=self.judge_steps, seed=seed)
+        def file(masks: FixedMasks) -> Path:
+            told = (self.digest, self.judge_steps) if masks is Coins else (self.digest, self.judge_steps, masks)
+            return folder / f"judge-{digest(*told)}.safetensors"
 
-        with seeded(seed):
-            blank = Evaluator(self.features, self.outputs, masks=masks)
-        told = (self.digest, self.judge_steps) if masks is Coins else (self.digest, self.judge_steps, masks)
-        return _kept(folder / f"judge-{digest(*told)}.safetensors", blank, train)
+        train, seed = self.trial(self.data.train), self.seed + JUDGE_SEED
+        return Evaluators(self.features, self.outputs, seed=seed, rows=train, steps=self.judge_steps, file=file)
 
     def network(self, folder: Path) -> Model:
         """A small network that learned the training labels, for explainers of models, as a model of raw rows."""
         steps = self.network_steps or NETWORK_STEPS
         with seeded(self.seed):
             blank = kind_of(self.features).predictor(self.features, self.outputs.count, sees_mask=False)
-        encoded = _kept(folder / f"network-{digest(self.digest, steps)}.safetensors", blank, partial(self._learned, blank, steps))
+        path = folder / f"network-{digest(self.digest, steps)}.safetensors"
+        if path.exists():
+            blank.load_state_dict(read_file(path, KIND)[0])
+            encoded = blank.eval().requires_grad_(False)
+        else:
+            encoded = self._learned(blank, steps)
+            write_atomically(path, encoded.state_dict(), {"format": KIND})
         return (kind_of(self.features).as_model or EncodedModel)(encoded, self.features, self.target)
 
     def _learned(self, network: nn.Module, steps: int) -> nn.Module:
@@ -113,13 +114,3 @@ class Scene:
         step, parts = Step("network", network, loss, loss), tenth(self.trial(self.data.train), self.seed)
         warmup = kind_of(self.features).pace.warmup_steps
         return train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=MAX_ROWS, seed=self.seed)
-
-
-def _kept(path: Path, blank: Kept, train: Callable[[], Kept]) -> Kept:
-    """What was trained before, in the blank one; or what trains now, kept for the next time."""
-    if path.exists():
-        blank.load_state_dict(read_file(path, "lexplain.judge/1")[0])
-        return blank.eval().requires_grad_(False)
-    trained = train()
-    write_atomically(path, trained.state_dict(), {"format": "lexplain.judge/1"})
-    return trained

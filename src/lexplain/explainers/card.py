@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..auditing import Card, Evidence, Judges, Line, OtherRows, Resources, card_of
+from ..auditing import Card, Evaluation, Evaluators, Line, Others, Run, card_of
 from ..core import Trial, seeded, target_values
-from ..core.rows import MAX_ROWS
 from ..methods import Method
 from ..metrics import bootstrap
 from ..predictors import Target
@@ -42,9 +41,10 @@ def own_card(explainer: Explainer) -> Card:
                 _fidelity(explainer, rows.to(fabric.device)),
                 _amortisation(explainer, rows.take(slice(0, SEARCHED)).to(fabric.device)),
             ]
-    run = Resources(fabric, splits.seed + 1, MAX_ROWS)  # the seed is another than that of the judge that chose a price
-    judges = Judges(explainer.features_, explainer.outputs_, rows, explanation, OtherRows(splits.train, lambda: (scores, mask)), run)
-    return card_of(Evidence(explanation, explainer.features_, target, judges), (), more=more)
+    run = Run(fabric, splits.seed + 1)  # the seed is another than that of the judge that chose a price
+    evaluators = Evaluators(explainer.features_, explainer.outputs_, seed=run.seed, fabric=fabric)
+    others = Others(splits.train, lambda: (scores, mask))
+    return card_of(Evaluation(explanation, explainer.features_, rows, target, run, evaluators, others), (), more=more)
 
 
 def _fidelity(explainer: Explainer, rows: Trial) -> Line:

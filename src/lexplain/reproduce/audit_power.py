@@ -15,13 +15,14 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
-from ..auditing import MARGIN, encoding_values, judge
-from ..core import Classes, Dataset, Part, seeded
+from ..auditing import MARGIN, Evaluation, Evaluators, Others, Run as Judging, judge
+from ..core import Classes, Dataset, Explanation, Part, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
 from ..features import Columns
 from ..methods import METHODS
-from ..training import Evaluator, Settings, fit, train_evaluator
+from ..predictors import from_labels
+from ..training import Settings, fabric_of, fit
 from .cells import Cell, Run, trial_of
 from .planted import ENCODERS, HONEST
 from .tables import mark_of, write_result
@@ -59,12 +60,13 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 
 
 @lru_cache(maxsize=4)
-def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns, Classes, Evaluator]:
+def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns, Classes, Evaluators]:
     """Rows of one draw and their judge, which all kinds of selectors share: it knows none of them."""
     data = _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows)
     features, outputs = Columns().fit(data.train.x), Classes(int(data.train.y.max()) + 1)
-    evaluator = train_evaluator(features, outputs, *first_tenth(trial_of(features, data.train)), steps=steps, seed=seed)
-    return data, features, outputs, evaluator
+    evaluators = Evaluators(features, outputs, seed=seed, rows=trial_of(features, data.train), split=first_tenth, steps=steps)
+    evaluators.of()  # now, so that no test is timed with it
+    return data, features, outputs, evaluators
 
 
 def _digits(seed: int) -> Dataset:
@@ -78,11 +80,13 @@ def _digits(seed: int) -> Dataset:
 def compute(cell: Cell) -> dict[str, Any]:
     """Let one selector choose masks of one draw's rows, and test them."""
     began = time.monotonic()
-    data, features, outputs, evaluator = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
+    data, features, outputs, evaluators = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
     train, test = trial_of(features, data.train), trial_of(features, data.test)
     masks = _learned(cell, features, outputs, data) if cell.label in TRAINING else _planted(cell, data)
     chosen = time.monotonic()
-    estimate, verdict = judge(encoding_values(evaluator, train, masks[0], test, masks[1], seed=cell.seed))
+    explanation, run = Explanation(masks[1].float(), masks[1], features.names), Judging(fabric_of("cpu"), cell.seed)
+    others, target = Others(train, lambda: (masks[0].float(), masks[0])), from_labels(data.test.y)
+    estimate, verdict = judge(Evaluation(explanation, features, test, target, run, evaluators, others).encoding)
     return {
         "encoding": estimate.mean,
         "low": estimate.low,

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from torch import Tensor
 
 from .. import check
-from ..auditing import MEASURES, Evidence
+from ..auditing import Evaluation, means
 from ..comparison.code_digest import code_digest
 from ..comparison.store import Prepare, run_cells
 from ..core import Part, Trial
@@ -114,7 +113,6 @@ COLUMNS = {
 }
 
 
-def measured(evidence: Evidence, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
+def measured(evaluation: Evaluation, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
     """The means of some measures of `auditing.MEASURES`, by column; those that lack what they need, such as the truth, are left out."""
-    found = {COLUMNS[key]: MEASURES[key].values(evidence) for key in keys}
-    return {name: float(values.mean()) for name, values in found.items() if isinstance(values, Tensor)}
+    return {COLUMNS[key]: value for key, value in means(evaluation, keys).items()}

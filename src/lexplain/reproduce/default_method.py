@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
 
-from ..auditing import Evidence, Judges, Resources
-from ..core.rows import MAX_ROWS
+from ..auditing import Evaluation, Evaluators, Run as Judging
 from ..data import load_data
 from ..explainers import Explainer
 from ..predictors import Problem
@@ -60,11 +60,11 @@ def compute(cell: Cell) -> dict[str, float]:
     explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(data.train.x, data.train.y)
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
-    problem, run = Problem.of(data.test.x, data.test.y, features=explainer.features_), Resources(fabric_of("cpu"), cell.seed, MAX_ROWS)
-    judges = Judges(problem.features, problem.target.outputs, problem.trial(), explanation, None, run)  # none of which is asked
-    truth = torch.as_tensor(data.test.truth)
-    evidence = Evidence(explanation, problem.features, problem.target, judges, truth=truth, control_flow=data.control_flow)
-    means = measured(evidence, ("tpr", "fdr", "kept", "median_rank", "cfsr"))
+    problem, run = Problem.of(data.test.x, data.test.y, features=explainer.features_), Judging(fabric_of("cpu"), cell.seed)
+    evaluators = Evaluators(problem.features, problem.target.outputs, seed=run.seed)  # none of which is asked
+    evaluation = Evaluation(explanation, problem.features, problem.trial(), problem.target, run, evaluators)
+    evaluation = replace(evaluation, truth=torch.as_tensor(data.test.truth), control_flow=data.control_flow)
+    means = measured(evaluation, ("tpr", "fdr", "kept", "median_rank", "cfsr"))
     if explainer.path_ is not None:
         point = explainer.path_[explainer.path_["chosen"]].iloc[0]
         means |= {"price": float(point["price"]), "cost": float(point["cost"])}

@@ -14,20 +14,21 @@ import torch
 from torch import Tensor, nn
 
 from .. import estimators, imputers
+from ..auditing import Evaluation, Others, Run as Judging, means
 from ..comparison.running import finished
-from ..core import Classes, Dataset, seeded
+from ..core import Classes, Dataset, Explanation, Trial, seeded
 from ..core.kinds import kind_of
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
-from ..metrics import accuracy, auroc, fdr
+from ..metrics import accuracy
 from ..objectives import Continuity
-from ..predictors import Trained
+from ..predictors import Target, Trained
 from ..selectors import MLP, UNet
 from ..training import Settings, fit
 from .cells import Cell, Run, trial_of
 from .gallery import keep_masks
-from .judges import CHECKED, Judge, Task, at_half_size, mixed_fabric, predictor_network, prepare, scene, task_of
+from .judges import CHECKED, MASKS, Judge, Task, at_half_size, evaluators_of, mixed_fabric, predictor_network, prepare, scene, task_of
 
 AT_ONCE = 1000  # images that are explained together
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
@@ -73,7 +74,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
         fit(method, method.phases(), train, validation, settings, fabric=fabric)
         seconds = time.monotonic()
     method.eval()
-    found = judge(method, features, data, cell, folder)
+    found = judge(method, features, data, train, cell, folder)
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
 
 
@@ -114,36 +115,41 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
     return fitted.eval().requires_grad_(False)
 
 
-def judge(method: Method, features: Patches, data: Dataset, cell: Cell, folder: Path) -> dict[str, float]:
+def judge(method: Method, features: Patches, data: Dataset, train: Trial, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
-    judges = {each.kind: each.ready(folder / "judges") for each in judges_of(cell)}
-    device, labels = next(method.parameters()).device, torch.as_tensor(data.test.y)
-    few = max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
-    parts = []
-    for at in range(0, len(data.test), AT_ONCE):
-        x = features.encode(data.test.x[at : at + AT_ONCE], device).x
-        mask = method.explain(x)[1]
-        with seeded(cell.seed):
-            own = torch.cat([method.probabilities(*part) for part in zip(torch.split(x, few), torch.split(mask, few), strict=True)])
-        every = {kind: judges[kind].probabilities(x, torch.ones_like(mask) if kind == "FULL" else mask) for kind in judges}
-        parts.append([each.cpu() for each in (mask, own, *every.values())])
-    mask, own, *rest = (torch.cat(column) for column in zip(*parts, strict=True))
-    said = dict(zip(judges, rest, strict=True))
+    task, judges = task_of(cell), [each.kind for each in judges_of(cell)]
+    rows, outputs, labels = trial_of(features, data.test), scene(task)[2], torch.as_tensor(data.test.y)
+    device, few = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
+    explained = [method.explain(x.to(device)) for x in torch.split(rows.x, AT_ONCE)]
+    scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))
     keep_masks(folder, cell, mask)
-    numbers = {
-        "ACC": accuracy(own, labels),
-        "eACC": accuracy(said["EVAL-X"], labels),
-        "eAUROC": auroc(said["EVAL-X"], labels),
-        "kept": 100 * mask.double().mean(1),
-        "breaks": _breaks(mask, features),
-    }
-    if "EVAL-X, any rate" in said:
-        numbers["eACC, any rate"] = accuracy(said["EVAL-X, any rate"], labels)
-    if "FULL" in said:
-        numbers["FULL ACC"] = accuracy(said["FULL"], labels)
-    if data.test.truth is not None:
-        numbers["wrong"] = fdr(mask, torch.as_tensor(data.test.truth))
-    return {name: float(values.double().mean()) for name, values in numbers.items()}
+
+    def own() -> Tensor:
+        found = []
+        for x, kept in zip(torch.split(rows.x, AT_ONCE), torch.split(mask, AT_ONCE), strict=True):
+            parts = zip(torch.split(x.to(device), few), torch.split(kept.to(device), few), strict=True)
+            with seeded(cell.seed):
+                found += [method.probabilities(*part).cpu() for part in parts]
+        return torch.cat(found)
+
+    evaluation = Evaluation(
+        Explanation(scores, mask, features.names, predict=own),
+        features,
+        rows,
+        Target(torch.eye(outputs.count)[labels], outputs, None),  # of all classes, whichever the test images have
+        Judging(mixed_fabric(), cell.seed, AT_ONCE),
+        evaluators_of(task, cell.training["judge_steps"], folder / "judges"),
+        Others(train),
+        truth=None if data.test.truth is None else torch.as_tensor(data.test.truth),
+    )
+    found = means(evaluation, ["acc", "eacc", "eauroc", "fdr", *(["eacc_any_rate"] if "EVAL-X, any rate" in judges else [])])
+    numbers = {"ACC": found["acc"], "eACC": found["eacc"], "eAUROC": found["eauroc"]}
+    numbers |= {"kept": float((100 * mask.double().mean(1)).mean()), "breaks": float(_breaks(mask, features).mean())}
+    if "eacc_any_rate" in found:
+        numbers["eACC, any rate"] = found["eacc_any_rate"]
+    if "FULL" in judges:
+        numbers["FULL ACC"] = float(accuracy(evaluation.everything(MASKS["FULL"]), labels).mean())
+    return numbers | ({"wrong": found["fdr"]} if "fdr" in found else {})
 
 
 def _breaks(mask: Tensor, features: Patches) -> Tensor:

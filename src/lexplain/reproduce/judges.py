@@ -12,17 +12,16 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from .. import check
-from ..core import Classes, Dataset, Part, seeded
+from ..auditing import Evaluators
+from ..core import Classes, Dataset, Part
 from ..core.digest import short_digest
-from ..core.files import read_file, write_atomically
 from ..data import load_data
 from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
 from ..predictors import cnn, mlp
-from ..training import Evaluator, fabric_of, train_evaluator
+from ..training import fabric_of
 from .cells import Cell, trial_of
 
-KIND = "lexplain.judge/1"
 SEED = 1000  # added to the seed, so that a judge shares no draw with a method
 CHECKED = 4000  # validation images that choose the best epoch
 # EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
@@ -103,31 +102,25 @@ class Judge:
         name = f"{self.task.data}-{self.kind}-{self.task.seed}".replace(" ", "_")
         return folder / f"{name}-{short_digest(told)}.safetensors"
 
-    def ready(self, folder: Path) -> Evaluator:
-        """The judge, read from its file or trained and kept there."""
-        _, features, outputs = scene(self.task)
-        fabric = mixed_fabric()
-        path, seed = self.path(folder), self.task.seed + SEED
-        if path.exists():
-            judge = Evaluator(features, outputs, network=predictor_network(self.task, features, outputs, sees_mask=True))
-            judge.load_state_dict(read_file(path, KIND)[0])
-            return judge.to(fabric.device).eval().requires_grad_(False)
-        judge = self._trained(features, outputs, seed, fabric)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, judge.state_dict(), {"format": KIND})
-        return judge
 
-    def _trained(self, features: Patches, outputs: Classes, seed: int, fabric: Fabric) -> Evaluator:
-        data = scene(self.task)[0]
-        with seeded(seed):
-            network = predictor_network(self.task, features, outputs, sees_mask=True)
-        parts = trial_of(features, data.train), trial_of(features, data.validation, CHECKED)
-        return train_evaluator(
-            features, outputs, *parts, masks=MASKS[self.kind], network=network, steps=self.steps, fabric=fabric, seed=seed
-        )
+def evaluators_of(task: Task, steps: int, folder: Path) -> Evaluators:
+    """The judges of a task, by the masks of `MASKS`, which are kept in a folder."""
+    data, features, outputs = scene(task)
+    kinds = {masks: kind for kind, masks in MASKS.items()}
+    return Evaluators(
+        features,
+        outputs,
+        seed=task.seed + SEED,
+        rows=trial_of(features, data.train),
+        split=lambda train: (train, trial_of(features, data.validation, CHECKED)),
+        steps=steps,
+        network=partial(predictor_network, task, features, outputs, sees_mask=True),
+        fabric=mixed_fabric(),
+        file=lambda masks: Judge(task, kinds[masks], steps).path(folder),
+    )
 
 
 def prepare(judge: Judge, folder: Path) -> None:
     """Train a judge if it is not kept yet."""
     if not judge.path(folder).exists():
-        judge.ready(folder)
+        evaluators_of(judge.task, judge.steps, folder).of(masks=MASKS[judge.kind])

@@ -9,20 +9,19 @@ from typing import Any
 
 import pandas as pd
 import torch
-from lightning_fabric import Fabric
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor
 
-from ..auditing import Evidence, Judges, OtherRows, Resources
+from ..auditing import Evaluation, Evaluators, Others, Run as Judging
 from ..core.contracts import Model
-from ..core.rows import MAX_ROWS
 from ..core.splits import first_tenth
 from ..data import load_data
 from ..explainers import Explainer
 from ..features import Columns
+from ..masks import Coins
 from ..metrics import accuracy
 from ..predictors import Problem
-from ..training import Evaluator, fabric_of, train_evaluator
+from ..training import Evaluator, fabric_of
 from .cells import Cell, Run, measured
 from .tables import mark_of, mean_and_spread, write_result
 
@@ -79,23 +78,23 @@ class _Judges:
         problems = {part: Problem.of(x, model=model, features=self.features) for part, x in self.raw.items()}
         self.rows = {part: problem.trial() for part, problem in problems.items()}
         self.targets = {part: problem.target for part, problem in problems.items()}
-        self.labels = {part: problem.target.values.argmax(1) for part, problem in problems.items()}
         self.outputs = problems["train"].target.outputs
 
-    def _judge(self, seed: int) -> Evaluator:
-        fabric = Fabric(accelerator="auto", devices=1)
-        return train_evaluator(self.features, self.outputs, *first_tenth(self.rows["train"]), fabric=fabric, seed=seed).cpu()
+    def _evaluators(self, seed: int) -> Evaluators:
+        fabric = fabric_of("auto")
+        return Evaluators(self.features, self.outputs, seed=seed, rows=self.rows["train"], split=first_tenth, fabric=fabric)
 
-    def accuracy(self, judge: Evaluator, part: str, mask: Tensor) -> float:
-        """Share of rows whose class, as the model says it, the judge tells from what a mask shows."""
-        return float(accuracy(judge.probabilities(self.rows[part].x, mask), self.labels[part]).double().mean())
+    def accuracy(self, judge: Evaluator, mask: Tensor) -> float:
+        """Share of validation rows whose class, as the model says it, the judge tells from what a mask shows."""
+        rows, labels = self.rows["validation"], self.targets["validation"].values.argmax(1)
+        return float(accuracy(judge.probabilities(rows.x, mask), labels).double().mean())
 
     def choose(self, tried: list[Explainer]) -> Explainer:
         """The sparsest that is within the tolerance, else the one that loses least."""
-        judge = self._judge(self.seed + 1000)
+        judge = self._evaluators(self.seed + 1000).of().cpu()
         masks = [explainer.explain(self.raw["validation"]).mask for explainer in tried]
-        gained = [self.accuracy(judge, "validation", mask) for mask in masks]
-        enough = self.accuracy(judge, "validation", torch.ones_like(masks[0])) - POINTS / 100
+        gained = [self.accuracy(judge, mask) for mask in masks]
+        enough = self.accuracy(judge, torch.ones_like(masks[0])) - POINTS / 100
         good = [place for place, value in enumerate(gained) if value >= enough]
         if not good:
             return tried[max(range(len(tried)), key=gained.__getitem__)]
@@ -103,15 +102,12 @@ class _Judges:
 
     def judge(self, explainer: Explainer) -> dict[str, float]:
         """What a reader of the table needs, on the test rows."""
-        judge = self._judge(self.seed + 2000)
-        explanation = explainer.explain(self.raw["test"])
-        theirs = explainer.explain(self.raw["train"])
-        run = Resources(fabric_of("cpu"), self.seed, MAX_ROWS)
-        other, rows = OtherRows(self.rows["train"], lambda: (theirs.scores, theirs.mask)), self.rows["test"]
-        judges = Judges(self.features, self.outputs, rows, explanation, other, run, make=lambda _, __: judge)
-        evidence = Evidence(explanation, self.features, self.targets["test"], judges)
-        numbers = measured(evidence, ("kept", "eacc", "acc", "encoding"))
-        full = self.accuracy(judge, "test", torch.ones_like(explanation.mask))
+        explanation, theirs = explainer.explain(self.raw["test"]), explainer.explain(self.raw["train"])
+        others, run = Others(self.rows["train"], lambda: (theirs.scores, theirs.mask)), Judging(fabric_of("cpu"), self.seed)
+        evaluators = self._evaluators(self.seed + 2000)
+        evaluation = Evaluation(explanation, self.features, self.rows["test"], self.targets["test"], run, evaluators, others)
+        numbers = measured(evaluation, ("kept", "eacc", "acc", "encoding"))
+        full = float(accuracy(evaluation.everything(Coins), evaluation.labels).double().mean())
         return {**numbers, "FULL": full, "lost": full - numbers["eACC"]}
 
 

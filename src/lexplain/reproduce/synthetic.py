@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from .. import estimators, imputers, objectives
-from ..auditing import Evidence, Judges, OtherRows, Resources
+from ..auditing import Evaluation, Evaluators, Others, Run
 from ..core import Classes, Dataset, Explanation, Trial, seeded
-from ..core.rows import MAX_ROWS
 from ..core.splits import first_tenth
 from ..data import load_data
 from ..features import Columns
@@ -20,7 +19,7 @@ from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..metrics import auroc
 from ..predictors import from_labels
-from ..training import Evaluator, Settings, fabric_of, fit, train_evaluator
+from ..training import Settings, fabric_of, fit
 from .cells import Cell, measured, trial_of
 
 
@@ -52,26 +51,32 @@ def compute(cell: Cell) -> dict[str, float]:
 
 
 @lru_cache(maxsize=32)
-def _evaluator(name: str, rows: int, seed: int) -> Evaluator:
-    """The judge of a data set and a seed, shared by all methods: it knows none of them."""
+def _evaluators(name: str, rows: int, seed: int) -> Evaluators:
+    """The judges of a data set and a seed, shared by all methods: they know none of them."""
     data = load_data(name, seed=seed, rows=rows)
     features = Columns().fit(data.train.x)
-    return train_evaluator(features, Classes(2), *first_tenth(trial_of(features, data.train)), seed=seed + 1000)
+    return Evaluators(features, Classes(2), seed=seed + 1000, rows=trial_of(features, data.train), split=first_tenth)
 
 
 def judge(method: Method, features: Columns, data: Dataset, train: Trial, seed: int) -> dict[str, float]:
     """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
-    test, target = trial_of(features, data.test), from_labels(data.test.y)
+    test = trial_of(features, data.test)
     scores, mask = method.explain(test.x)
 
     def own() -> Tensor:
         with seeded(seed):
             return method.probabilities(test.x, mask)
 
-    explanation, evaluator = Explanation(scores, mask, features.names, predict=own), _evaluator(data.name, len(data.train), seed)
-    other, run = OtherRows(train, lambda: method.explain(train.x)), Resources(fabric_of("cpu"), seed, MAX_ROWS)
-    judges = Judges(features, target.outputs, test, explanation, other, run, make=lambda _, __: evaluator)
-    truth = None if data.test.truth is None else torch.as_tensor(data.test.truth)
-    evidence = Evidence(explanation, features, target, judges, truth=truth, control_flow=data.control_flow)
-    full = auroc(judges.everything(Coins), evidence.labels)
-    return {**measured(evidence), "FULL eAUROC": float(full.double().mean())}
+    evaluation = Evaluation(
+        Explanation(scores, mask, features.names, predict=own),
+        features,
+        test,
+        from_labels(data.test.y),
+        Run(fabric_of("cpu"), seed),
+        _evaluators(data.name, len(data.train), seed),
+        Others(train, lambda: method.explain(train.x)),
+        truth=None if data.test.truth is None else torch.as_tensor(data.test.truth),
+        control_flow=data.control_flow,
+    )
+    full = auroc(evaluation.everything(Coins), evaluation.labels)
+    return {**measured(evaluation), "FULL eAUROC": float(full.double().mean())}

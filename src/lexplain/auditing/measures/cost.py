@@ -7,29 +7,29 @@ from collections.abc import Callable
 
 from ...metrics.speed import pays_from, speed
 from ...metrics.statistics import Estimate
-from ..evidence import Evidence
+from ..evaluation import Evaluation
 from ..kernel_shap import BACKGROUND, PEER_ROWS, kernel_shap_seconds
 from ..measure import Measure
 
 GROUP = "cost"
 
 
-def milliseconds_a_row(evidence: Evidence) -> Estimate:
+def milliseconds_a_row(evaluation: Evaluation) -> Estimate:
     """Milliseconds of an explanation."""
-    assert evidence.questions.explain is not None  # `needs` says so
-    x = evidence.rows.x[evidence.some]  # a few: some explainers take a second for each
-    measured = 1000 * speed(evidence.questions.explain, x, repeats=3).seconds_a_row
+    assert evaluation.questions.explain is not None  # `needs` says so
+    x = evaluation.rows.x[evaluation.some]  # a few: some explainers take a second for each
+    measured = 1000 * speed(evaluation.questions.explain, x, repeats=3).seconds_a_row
     return Estimate(measured, measured, measured, len(x))
 
 
-def break_even_rows(evidence: Evidence, clock: Callable[[], float] = time.perf_counter) -> Estimate:
+def break_even_rows(evaluation: Evaluation, clock: Callable[[], float] = time.perf_counter) -> Estimate:
     """From how many rows on fitting and explaining is cheaper than KernelSHAP on the same model."""
-    asked = evidence.questions
+    asked = evaluation.questions
     assert asked.explain is not None and asked.says is not None and asked.fit_seconds is not None
-    x = evidence.rows.x[evidence.some]
+    x = evaluation.rows.x[evaluation.some]
     own = speed(asked.explain, x, repeats=3, clock=clock).seconds_a_row
-    seed = evidence.run.seed
-    peer = kernel_shap_seconds(asked.says, evidence.features, evidence.background, x[:PEER_ROWS], seed=seed, clock=clock)
+    seed = evaluation.run.seed
+    peer = kernel_shap_seconds(asked.says, evaluation.features, evaluation.background, x[:PEER_ROWS], seed=seed, clock=clock)
     return pays_from(asked.fit_seconds, own, peer)
 
 

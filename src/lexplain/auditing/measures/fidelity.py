@@ -21,105 +21,107 @@ from ...metrics.infidelity import hidden_features, infidelity
 from ...metrics.metric import Metric
 from ...metrics.roar import kar, only_first, retraining_curve, roar, without_first
 from ...training import retrain
-from ..evidence import Evidence, OnEncoded
+from ..evaluation import Evaluation, OnEncoded
 from ..measure import Measure, of_metric
 
 GROUP = "fidelity"
 DRAWS = 200  # perturbations of a row
 
 
-def _model(evidence: Evidence) -> OnEncoded:
-    assert evidence.questions.model is not None  # `needs` says so
-    return evidence.questions.model
+def _model(evaluation: Evaluation) -> OnEncoded:
+    assert evaluation.questions.model is not None  # `needs` says so
+    return evaluation.questions.model
 
 
-def _retrain(evidence: Evidence) -> Callable[..., nn.Module]:
-    run = evidence.run
-    return partial(retrain, features=evidence.features, outputs=evidence.outputs, fabric=run.fabric, seed=run.seed, max_rows=run.max_rows)
-
-
-def _by_model(metric: Metric, evidence: Evidence) -> Tensor:
-    """What the model says from what is kept, or from the rest."""
-    rows = evidence.rows
-    return metric(_model(evidence), evidence.features, rows.x, evidence.mask, valid=rows.valid, max_rows=evidence.run.max_rows)
-
-
-def _by_fresh_model(metric: Metric, hides: bool, evidence: Evidence) -> Tensor:
-    """What fresh models say that learn from what is kept, or from the rest."""
-    rows, most = evidence.rows, evidence.run.max_rows
-    found = torch.zeros(len(rows), dtype=torch.double)
-    for split in evidence.splits:
-        fresh = approximator(evidence.features, _retrain(evidence), split.learn, split.mask ^ hides, max_rows=most)
-        judged, mask = rows.take(split.judged), evidence.mask[split.judged]
-        said = metric(_model(evidence), fresh, evidence.features, judged.x, mask, valid=judged.valid, max_rows=most)
-        found[split.judged] = said.cpu()
-    return found
-
-
-def _by_curve(metric: Metric, curve: Callable[..., Tensor], evidence: Evidence) -> Tensor:
-    """The area under a curve, with other rows' values where a feature is hidden."""
-    fill, target, draws = Marginal(evidence.background), evidence.explanation.target_index, evidence.draws()
-    found = []
-    for at in torch.split(torch.arange(len(evidence.rows)), evidence.run.max_rows):  # curves of all rows would be many
-        rows = evidence.rows.take(at)
-        heights = curve(
-            _model(evidence),
-            evidence.features,
-            rows.x,
-            evidence.explanation.scores[at],
-            valid=rows.valid,
-            target=None if target is None else target[at],  # the model's own class unless one was asked for
-            imputer=fill,
-            max_rows=evidence.run.max_rows,
-            generator=draws,
-        )
-        found.append(metric(heights, evidence.features.count))
-    return torch.cat(found)
-
-
-def _infidelity(evidence: Evidence) -> Tensor:
-    """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
-    some, target = evidence.some, evidence.explanation.target_index
-    rows = evidence.rows.take(some)
-    return infidelity(
-        _model(evidence),
-        hidden_features(evidence.features, Constant(0.0), valid=rows.valid),
-        rows.x,
-        evidence.explanation.scores[some],
-        target=None if target is None else target[some],
-        scaled=True,
-        draws=DRAWS,
-        max_rows=evidence.run.max_rows,
-        generator=evidence.draws(),
+def _retrain(evaluation: Evaluation) -> Callable[..., nn.Module]:
+    run = evaluation.run
+    return partial(
+        retrain, features=evaluation.features, outputs=evaluation.outputs, fabric=run.fabric, seed=run.seed, max_rows=run.max_rows
     )
 
 
-def _by_retraining(metric: Metric, shown: Callable[[Tensor, Tensor], Tensor], evidence: Evidence) -> Tensor:
+def _by_model(metric: Metric, evaluation: Evaluation) -> Tensor:
+    """What the model says from what is kept, or from the rest."""
+    rows = evaluation.rows
+    return metric(_model(evaluation), evaluation.features, rows.x, evaluation.mask, valid=rows.valid, max_rows=evaluation.run.max_rows)
+
+
+def _by_fresh_model(metric: Metric, hides: bool, evaluation: Evaluation) -> Tensor:
+    """What fresh models say that learn from what is kept, or from the rest."""
+    rows, most = evaluation.rows, evaluation.run.max_rows
+    found = torch.zeros(len(rows), dtype=torch.double)
+    for fold in evaluation.folds:
+        fresh = approximator(evaluation.features, _retrain(evaluation), fold.learn, fold.mask ^ hides, max_rows=most)
+        judged, mask = rows.take(fold.judged), evaluation.mask[fold.judged]
+        said = metric(_model(evaluation), fresh, evaluation.features, judged.x, mask, valid=judged.valid, max_rows=most)
+        found[fold.judged] = said.cpu()
+    return found
+
+
+def _by_curve(metric: Metric, curve: Callable[..., Tensor], evaluation: Evaluation) -> Tensor:
+    """The area under a curve, with other rows' values where a feature is hidden."""
+    fill, target, draws = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.draws()
+    found = []
+    for at in torch.split(torch.arange(len(evaluation.rows)), evaluation.run.max_rows):  # curves of all rows would be many
+        rows = evaluation.rows.take(at)
+        heights = curve(
+            _model(evaluation),
+            evaluation.features,
+            rows.x,
+            evaluation.explanation.scores[at],
+            valid=rows.valid,
+            target=None if target is None else target[at],  # the model's own class unless one was asked for
+            imputer=fill,
+            max_rows=evaluation.run.max_rows,
+            generator=draws,
+        )
+        found.append(metric(heights, evaluation.features.count))
+    return torch.cat(found)
+
+
+def _infidelity(evaluation: Evaluation) -> Tensor:
+    """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
+    some, target = evaluation.some, evaluation.explanation.target_index
+    rows = evaluation.rows.take(some)
+    return infidelity(
+        _model(evaluation),
+        hidden_features(evaluation.features, Constant(0.0), valid=rows.valid),
+        rows.x,
+        evaluation.explanation.scores[some],
+        target=None if target is None else target[some],
+        scaled=True,
+        draws=DRAWS,
+        max_rows=evaluation.run.max_rows,
+        generator=evaluation.draws(),
+    )
+
+
+def _by_retraining(metric: Metric, shown: Callable[[Tensor, Tensor], Tensor], evaluation: Evaluation) -> Tensor:
     """How networks that are retrained without, or with only, the highest scores do beside those of a random ranking."""
-    found, draws = torch.zeros(len(evidence.rows), dtype=torch.double), evidence.draws()
-    for split in evidence.splits:
-        judged = evidence.rows.take(split.judged)
-        given = (split.scores.abs(), evidence.sizes[split.judged])
+    found, draws = torch.zeros(len(evaluation.rows), dtype=torch.double), evaluation.draws()
+    for fold in evaluation.folds:
+        judged = evaluation.rows.take(fold.judged)
+        given = (fold.scores.abs(), evaluation.sizes[fold.judged])
         random = tuple(torch.rand(scores.shape, generator=draws) for scores in given)
         curves = [
             retraining_curve(
-                evidence.features,
-                _retrain(evidence),
-                split.learn,
+                evaluation.features,
+                _retrain(evaluation),
+                fold.learn,
                 train,
                 judged,
                 test,
                 shown=shown,
-                max_rows=evidence.run.max_rows,
+                max_rows=evaluation.run.max_rows,
                 generator=draws,
             )
             for train, test in (given, random)
         ]
-        found[split.judged] = metric(*curves)
+        found[fold.judged] = metric(*curves)
     return found
 
 
-def _usual(key: str, metric: Metric, function: Callable[[Evidence], Tensor], family: str) -> Measure:
+def _usual(key: str, metric: Metric, function: Callable[[Evaluation], Tensor], family: str) -> Measure:
     return of_metric(key, metric, function, needs=("model",), group=GROUP, family=family, taken="usually")
 
 

@@ -6,18 +6,18 @@ from torch import Tensor
 
 from ...metrics.encoding import encoding
 from ...metrics.selection import mask_only_accuracy
-from ..evidence import Evidence
+from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "honesty"
 
 
-def _mask_only(evidence: Evidence) -> Tensor:
-    return evidence.judges.mask_only
+def _mask_only(evaluation: Evaluation) -> Tensor:
+    return evaluation.mask_only
 
 
-def _encoding(evidence: Evidence) -> Tensor:
-    return evidence.judges.encoding
+def _encoding(evaluation: Evaluation) -> Tensor:
+    return evaluation.encoding
 
 
 HONESTY: list[Measure] = [

@@ -12,27 +12,27 @@ from ...core.contracts import Imputer
 from ...features import raw_mask
 from ...imputers import Constant, Marginal
 from ...metrics.off_data import off_data
-from ..evidence import SOME, Evidence
+from ..evaluation import SOME, Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "off the data"
 
 
-def _mean(evidence: Evidence) -> Imputer:  # noqa: ARG001  as of other rows
+def _mean(evaluation: Evaluation) -> Imputer:  # noqa: ARG001  as of other rows
     return Constant(0.0)
 
 
-def _other_rows(evidence: Evidence) -> Imputer:
-    return Marginal(evidence.background)
+def _other_rows(evaluation: Evaluation) -> Imputer:
+    return Marginal(evaluation.background)
 
 
-def _filled_by(make: Callable[[Evidence], Imputer], evidence: Evidence) -> Tensor:
+def _filled_by(make: Callable[[Evaluation], Imputer], evaluation: Evaluation) -> Tensor:
     """How easily rows whose hidden features are filled are told from real ones."""
-    some = evidence.apart[torch.randperm(len(evidence.apart), generator=evidence.draws())[:SOME]]
-    real = evidence.background[torch.randperm(len(evidence.background), generator=evidence.draws())[: len(some)]]
-    rows = evidence.rows.take(some)
-    filled = make(evidence)(rows.x, raw_mask(evidence.features, evidence.mask[some], rows.valid))
-    return off_data(filled, real, seed=evidence.run.seed)
+    some = evaluation.apart[torch.randperm(len(evaluation.apart), generator=evaluation.draws())[:SOME]]
+    real = evaluation.background[torch.randperm(len(evaluation.background), generator=evaluation.draws())[: len(some)]]
+    rows = evaluation.rows.take(some)
+    filled = make(evaluation)(rows.x, raw_mask(evaluation.features, evaluation.mask[some], rows.valid))
+    return off_data(filled, real, seed=evaluation.run.seed)
 
 
 OFF_THE_DATA: list[Measure] = [

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from ...metrics.metric import Metric
 from ...metrics.predictive import accuracy, auprc, auroc, log_likelihood
-from ..evidence import Evidence
+from ..evaluation import Evaluation
 from ..measure import Measure, Taken, of_metric
 
 BY_JUDGE = "by a judge who sees what is kept alone: "
@@ -16,20 +16,20 @@ GROUP = "prediction"
 METRICS: dict[str, Metric] = {"acc": accuracy, "auroc": auroc, "auprc": auprc, "log_likelihood": log_likelihood}
 
 
-def _own(metric: Metric, evidence: Evidence) -> Tensor:
-    return metric(evidence.own, evidence.labels)
+def _own(metric: Metric, evaluation: Evaluation) -> Tensor:
+    return metric(evaluation.own, evaluation.labels)
 
 
-def _judged(metric: Metric, evidence: Evidence) -> Tensor:
-    return metric(evidence.judged, evidence.labels)
+def _judged(metric: Metric, evaluation: Evaluation) -> Tensor:
+    return metric(evaluation.judged, evaluation.labels)
 
 
-def _at_any_rate(metric: Metric, evidence: Evidence) -> Tensor:
-    return metric(evidence.judged_at_any_rate, evidence.labels)
+def _at_any_rate(metric: Metric, evaluation: Evaluation) -> Tensor:
+    return metric(evaluation.judged_at_any_rate, evaluation.labels)
 
 
-def _from_all(evidence: Evidence) -> Tensor:
-    return accuracy(evidence.judged_from_all, evidence.labels)
+def _from_all(evaluation: Evaluation) -> Tensor:
+    return accuracy(evaluation.judged_from_all, evaluation.labels)
 
 
 def _taken(key: str) -> Taken:

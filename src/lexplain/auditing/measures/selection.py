@@ -5,22 +5,22 @@ from __future__ import annotations
 from torch import Tensor
 
 from ...metrics.selection import empty, kept, selection_rate
-from ..evidence import Evidence
+from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "selection"
 
 
-def _kept(evidence: Evidence) -> Tensor:
-    return kept(evidence.mask)
+def _kept(evaluation: Evaluation) -> Tensor:
+    return kept(evaluation.mask)
 
 
-def _rate(evidence: Evidence) -> Tensor:
-    return selection_rate(evidence.mask, evidence.valid)
+def _rate(evaluation: Evaluation) -> Tensor:
+    return selection_rate(evaluation.mask, evaluation.valid)
 
 
-def _empty(evidence: Evidence) -> Tensor:
-    return empty(evidence.mask)
+def _empty(evaluation: Evaluation) -> Tensor:
+    return empty(evaluation.mask)
 
 
 SELECTION: list[Measure] = [

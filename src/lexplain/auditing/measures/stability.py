@@ -10,31 +10,31 @@ from torch import Tensor
 from ...metrics.sanity import mask_cosine
 from ...metrics.sensitivity import sensitivity
 from ...metrics.stability import mask_stability, rank_stability
-from ..evidence import SOME, Evidence
+from ..evaluation import SOME, Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "stability"
 
 
-def _sensitivity(evidence: Evidence) -> Tensor:
+def _sensitivity(evaluation: Evaluation) -> Tensor:
     """The true maximum by which scores change within a small radius."""
-    assert evidence.questions.explain is not None  # `needs` says so
-    x = evidence.rows.x[evidence.some[: SOME // 5]]
-    return sensitivity(evidence.questions.explain, x, max_rows=evidence.run.max_rows, generator=evidence.draws())
+    assert evaluation.questions.explain is not None  # `needs` says so
+    x = evaluation.rows.x[evaluation.some[: SOME // 5]]
+    return sensitivity(evaluation.questions.explain, x, max_rows=evaluation.run.max_rows, generator=evaluation.draws())
 
 
-def _mask_stability(evidence: Evidence) -> Tensor:
-    return mask_stability(torch.stack([e.mask for e in evidence.refits]))
+def _mask_stability(evaluation: Evaluation) -> Tensor:
+    return mask_stability(torch.stack([e.mask for e in evaluation.refits]))
 
 
-def _rank_stability(evidence: Evidence) -> Tensor:
-    return rank_stability(torch.stack([e.scores for e in evidence.refits]), evidence.valid)
+def _rank_stability(evaluation: Evaluation) -> Tensor:
+    return rank_stability(torch.stack([e.scores for e in evaluation.refits]), evaluation.valid)
 
 
-def _cosine(what: str, evidence: Evidence) -> Tensor:
+def _cosine(what: str, evaluation: Evaluation) -> Tensor:
     """How much of an explanation is left when what it explains is replaced by chance (Adebayo et al., 2018)."""
-    assert evidence.questions.refit is not None
-    return mask_cosine(evidence.mask, evidence.questions.refit(evidence.run.seed, what).mask)
+    assert evaluation.questions.refit is not None
+    return mask_cosine(evaluation.mask, evaluation.questions.refit(evaluation.run.seed, what).mask)
 
 
 STABILITY: list[Measure] = [

@@ -8,36 +8,36 @@ from torch import Tensor
 
 from ...metrics.metric import Metric
 from ...metrics.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
-from ..evidence import Evidence
+from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "truth"
 
 
-def _truth(evidence: Evidence) -> Tensor:
-    assert evidence.truth is not None  # `needs` says so
-    return evidence.truth
+def _truth(evaluation: Evaluation) -> Tensor:
+    assert evaluation.truth is not None  # `needs` says so
+    return evaluation.truth
 
 
-def _control_flow(evidence: Evidence) -> Tensor:
-    assert evidence.control_flow is not None
-    return cfsr(evidence.mask, evidence.control_flow)
+def _control_flow(evaluation: Evaluation) -> Tensor:
+    assert evaluation.control_flow is not None
+    return cfsr(evaluation.mask, evaluation.control_flow)
 
 
-def _of_mask(metric: Metric, evidence: Evidence) -> Tensor:
-    return metric(evidence.mask, _truth(evidence))
+def _of_mask(metric: Metric, evaluation: Evaluation) -> Tensor:
+    return metric(evaluation.mask, _truth(evaluation))
 
 
-def _fpr(evidence: Evidence) -> Tensor:
-    return fpr(evidence.mask, _truth(evidence), evidence.valid)
+def _fpr(evaluation: Evaluation) -> Tensor:
+    return fpr(evaluation.mask, _truth(evaluation), evaluation.valid)
 
 
-def _auroc(evidence: Evidence) -> Tensor:
-    return auroc_against_truth(evidence.sizes, _truth(evidence), evidence.valid)
+def _auroc(evaluation: Evaluation) -> Tensor:
+    return auroc_against_truth(evaluation.sizes, _truth(evaluation), evaluation.valid)
 
 
-def _median_rank(evidence: Evidence) -> Tensor:
-    return median_rank(evidence.sizes, _truth(evidence), evidence.draws(), evidence.valid)
+def _median_rank(evaluation: Evaluation) -> Tensor:
+    return median_rank(evaluation.sizes, _truth(evaluation), evaluation.draws(), evaluation.valid)
 
 
 TRUTH: list[Measure] = [
