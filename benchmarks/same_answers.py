@@ -1,135 +1,80 @@
-"""Do two commits give the same answers? Fit every method with both, on one machine and one thread, and compare.
+"""Do two commits give the same answers? Ask both the same questions, on one machine and one thread, and compare.
 
-    python benchmarks/same_answers.py BASE            # BASE against the working tree
-    python benchmarks/same_answers.py BASE OTHER      # two commits
+    python benchmarks/same_answers.py BASE                      # BASE against the working tree
+    python benchmarks/same_answers.py BASE OTHER                # two commits
+    python benchmarks/same_answers.py BASE --keep FILE --short  # BASE's answers are kept in a file, and read the next time
 
-After 20 optimiser steps scores, predictions and the numbers of an audit must be equal to the last bit. After 300 steps at least 99.5 % of
-the entries of all masks must be equal. The exit status is 1 where they are not.
+The questions lie in `benchmarks/same/`, one file per group: fits of every method, audits, baselines, right reasons, cards, comparisons, a
+tiny cell of each table, what files hold, texts, and the random state after each public call. All arrays must be equal to the last bit, and
+texts by their SHA-256. After 300 optimiser steps of a fit at least 99.5 % of the entries of all masks must be equal; `--short` leaves these
+fits out. The exit status is 1 where answers differ. Times, dates, machines and digests of code are left out: no two runs agree on them.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
 import tempfile
+import time
+import traceback
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from same import GROUPS, Wanted, cases
 
 ROOT = Path(__file__).resolve().parent.parent
-FEW, MANY = 20, 300  # optimiser steps
-EQUAL = 0.995  # share of the entries of masks
-ALIASES = {"hold": "sufficient"}  # methods that were renamed: the old name and the new one
+EQUAL = 0.995  # share of the entries of masks after many steps
+COMMIT, CASES, SECONDS = "(commit)", "(cases)", "(seconds)"  # entries of a file of answers that are no answers
+RAISED = "raised"  # ends the name of the answer of a case that failed
+Answers = dict[str, np.ndarray]
 
 
 # ---- in the process of one commit ----
 
 
-def mixed_table(rows: int) -> Any:
-    """A DataFrame of numbers, whole numbers, booleans, text and categories, with labels and what a model says of it."""
-    import pandas as pd
+def answers(wanted: Wanted) -> Answers:
+    """What the imported lexplain says to each case, the groups of these cases, and the CPU seconds that each group took."""
+    import torch
 
-    draw = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {
-            "age": draw.integers(18, 80, rows),
-            "income": np.exp(draw.normal(10, 1, rows)),
-            "owner": draw.random(rows) < 0.4,
-            "city": draw.choice(["Bern", "Basel", "Chur"], rows),
-            "grade": pd.Categorical(draw.choice(["low", "middle", "high"], rows), ["low", "middle", "high"], ordered=True),
-            "noise": draw.normal(size=rows),
-        }
-    )
-    return frame, (mixed_model(frame)[:, 1] > draw.random(rows)).astype(int)
-
-
-def mixed_model(frame: Any) -> np.ndarray:
-    """A function of the mixed table to class probabilities."""
-    odds = (frame["age"].to_numpy(dtype=float) - 45) / 15 + 2 * (frame["city"] == "Chur").to_numpy() - frame["owner"].to_numpy(dtype=float)
-    return np.stack([1 / (1 + np.exp(odds)), 1 / (1 + np.exp(-odds))], 1)
-
-
-def linear_model(rows: np.ndarray) -> np.ndarray:
-    """A function of any array of rows to class probabilities."""
-    flat = np.asarray(rows, dtype=float).reshape(len(rows), -1)
-    odds = flat @ np.linspace(-1, 1, flat.shape[1])
-    return np.stack([1 / (1 + np.exp(odds)), 1 / (1 + np.exp(-odds))], 1)
-
-
-def cases() -> dict[str, tuple[Any, Any, Any, Any, dict[str, Any]]]:
-    """Rows to learn from, labels, rows to explain, a model, and settings of each data set."""
-    import lexplain as lx
-    from lexplain.features import Patches
-
-    s3, digits = lx.load_data("s3", rows=200, seed=3), lx.load_data("sp_digits", rows=40, seed=3)
-    frame, labels = mixed_table(200)
-    return {
-        "s3": (s3.train.x, s3.train.y, s3.test.x[:100], linear_model, {}),
-        "mixed": (frame, labels, frame.iloc[:100], mixed_model, {}),
-        "digits": (digits.train.x, digits.train.y, digits.test.x[:20], linear_model, {"features": Patches(2)}),
-    }
-
-
-def answers(only: str | None) -> dict[str, np.ndarray]:
-    """What the imported lexplain says, by method, data set, regime and number of steps."""
-    import lexplain as lx
-
-    found: dict[str, np.ndarray] = {}
-    for data, (x, y, shown, model, settings) in cases().items():
-        for method in sorted(lx.METHODS):
-            for steps in (FEW, MANY):
-                regimes = ["surrogate"] if method == "meed" else ["free"]
-                if steps == FEW and data != "digits" and method in ("gains", "lex", "realx", "hold", "sufficient"):
-                    regimes += ["fixed", "self", "surrogate"]
-                for regime in dict.fromkeys(regimes):
-                    name = f"{ALIASES.get(method, method)}/{data}/{regime}/{steps}"
-                    if only is None or only in name:
-                        found |= {
-                            f"{name}/{key}": value for key, value in one_fit(method, regime, steps, x, y, shown, model, settings).items()
-                        }
-    if only is None or only == "audit":
-        found |= audited(*cases()["s3"][0:3:2])
-    return found
-
-
-def one_fit(method: str, regime: str, steps: int, x: Any, y: Any, shown: Any, model: Any, settings: Any) -> dict[str, np.ndarray]:
-    """Scores, masks and predictions of one fit."""
-    import lexplain as lx
-
-    size = {} if method == "gains" else {"keep": 3}
-    explainer = lx.Explainer(method, epochs=steps, batch_size=len(x), regime=regime, device="cpu", random_state=7, **size, **settings)
-    explainer.fit(x, y if regime in ("free", "fixed") else None, model=model if regime in ("self", "surrogate") else None)
-    explanation = explainer.explain(shown)
-    return {
-        "scores": explanation.scores.numpy(),
-        "mask": explanation.mask.numpy(),
-        "prediction": explanation.prediction.numpy(),
-    }
-
-
-def audited(x: Any, shown: Any) -> dict[str, np.ndarray]:
-    """The numbers of an audit of a short fit: judges, readers, retrained networks and curves."""
-    import lexplain as lx
-
-    explainer = lx.Explainer("gains", keep=3, epochs=FEW, batch_size=len(x), device="cpu", random_state=7).fit(x, model=linear_model)
-    card = lx.audit(explainer.explain(shown), shown, model=linear_model, train=(x, None, explainer.explain(x)), device="cpu")
-    table = card.to_frame().set_index("metric")[["value", "low", "high"]]
-    return {f"audit/s3/surrogate/{FEW}/{label}": row.to_numpy(dtype=float) for label, row in table.iterrows()}
+    found: Answers = {}
+    groups: dict[str, str] = {}
+    seconds: dict[str, float] = {}
+    for name, (group, case) in cases(wanted).items():
+        torch.manual_seed(0)
+        np.random.seed(0)  # noqa: NPY002  the library is watched for draws from the global state
+        began = time.process_time()
+        try:
+            found |= {f"{name}/{key}": np.asarray(value) for key, value in case().items()}
+        except Exception as raised:
+            traceback.print_exc()
+            found[f"{name}/{RAISED}"] = np.array(f"{type(raised).__name__}: {raised}")
+        groups[name] = group
+        seconds[group] = seconds.get(group, 0.0) + time.process_time() - began
+    return {**found, CASES: np.array(json.dumps(groups)), SECONDS: np.array(json.dumps(seconds))}
 
 
 # ---- in the process that compares ----
 
 
-def ask(source: Path, folder: Path, name: str, only: str | None) -> dict[str, np.ndarray]:
+def ask(source: Path, folder: Path, name: str, wanted: Wanted) -> Answers:
     """The answers of the lexplain below a folder, from a process of its own."""
     out = folder / f"{name}.npz"
     environment = {**os.environ, "PYTHONPATH": str(source / "src"), "OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
-    words = [sys.executable, str(Path(__file__).resolve()), "--answer", str(out), *(["--only", only] if only else [])]
+    words = [sys.executable, str(Path(__file__).resolve()), "--answer", str(out), *wanted.words]
     subprocess.run(words, env=environment, cwd=source, check=True)
-    with np.load(out) as kept:
+    found = read(out)
+    told = ", ".join(f"{group} {seconds:.0f}" for group, seconds in json.loads(str(found[SECONDS])).items())
+    print(f"CPU seconds of {name}: {told}", flush=True)
+    return found
+
+
+def read(path: Path) -> Answers:
+    """A file of answers."""
+    with np.load(path) as kept:
         return dict(kept)
 
 
@@ -142,30 +87,96 @@ def checked_out(commit: str, folder: Path) -> Path:
     return place
 
 
-def compared(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
+def whole_name(commit: str) -> str:
+    """The full name of a commit."""
+    told = subprocess.run(["git", "rev-parse", "--verify", f"{commit}^{{commit}}"], cwd=ROOT, check=True, capture_output=True, text=True)
+    return told.stdout.strip()
+
+
+def listed(answer: Answers) -> dict[str, str]:
+    """The cases that answers are of, with their groups."""
+    groups: dict[str, str] = json.loads(str(answer[CASES]))
+    return groups
+
+
+def kept_answers(path: Path, commit: str) -> Answers:
+    """The answers that a file keeps of a commit; those of another one are refused."""
+    kept = read(path) if path.exists() else {CASES: np.array("{}"), COMMIT: np.array(commit)}
+    if str(kept[COMMIT]) != commit:
+        raise SystemExit(f"{path} holds the answers of {kept[COMMIT]}, not of {commit}: choose another file, or delete it")
+    return kept
+
+
+def joined(kept: Answers, new: Answers) -> Answers:
+    """Answers kept before, with new ones in place of those to the same cases."""
+    fresh = listed(new)
+    old = {name: value for name, value in kept.items() if case_of(name, fresh) is None}
+    return {**old, **new, CASES: np.array(json.dumps(listed(kept) | fresh))}
+
+
+def part_of(kept: Answers, wanted: Wanted) -> Answers:
+    """The answers to the cases that are asked for."""
+    some = {case for case, group in listed(kept).items() if wanted.has(case, group)}
+    return {name: value for name, value in kept.items() if case_of(name, some) is not None}
+
+
+def case_of(name: str, among: Collection[str]) -> str | None:
+    """The case that an array belongs to: what stands before one of the slashes of its name."""
+    parts = name.split("/")
+    return next((case for end in range(len(parts) - 1, 0, -1) if (case := "/".join(parts[:end])) in among), None)
+
+
+def base_answers(commit: str, new: Answers, keep: Path | None, wanted: Wanted, folder: Path) -> Answers:
+    """The answers of the commit to compare with: computed, or as far as they are there read from a file."""
+    if keep is None:
+        return ask(checked_out(commit, folder), folder, "base", wanted)
+    kept = kept_answers(keep, whole_name(commit))
+    if not set(listed(new)) <= set(listed(kept)):
+        kept = joined(kept, ask(checked_out(commit, folder), folder, "base", wanted))
+        np.savez_compressed(keep, **kept)
+    return part_of(kept, wanted)
+
+
+def compared(one: Answers, other: Answers) -> bool:
     """Print what differs; whether all is as equal as it must be."""
+    from same.fits import MANY
+
+    one, other = ({name: value for name, value in each.items() if not name.startswith("(")} for each in (one, other))
     good = True
+    for name, value in [*one.items(), *other.items()]:
+        if name.endswith(f"/{RAISED}"):
+            print(f"{name}: {value}")
+            good = False
     for name in sorted(set(one) ^ set(other)):
         print(f"only one has {name}")
         good = False
-    few = [name for name in one if name in other and f"/{FEW}/" in name]
-    for name in few:
-        if one[name].shape != other[name].shape or not np.array_equal(one[name], other[name], equal_nan=one[name].dtype.kind == "f"):
+    both = [name for name in one if name in other]
+    exact = [name for name in both if f"/{MANY}/" not in name]
+    for name in exact:
+        if not same(one[name], other[name]):
             good = False
-            same_shape = one[name].shape == other[name].shape
-            print(
-                f"differs: {name}"
-                + (f" by up to {np.abs(one[name].astype(float) - other[name].astype(float)).max():.3g}" if same_shape else "")
-            )
-    masks = [name for name in one if name in other and f"/{MANY}/" in name and name.endswith("/mask")]
+            print(f"differs: {name}{by_how_much(one[name], other[name])}")
+    masks = [name for name in both if f"/{MANY}/" in name and name.endswith("/mask")]
     for name in masks:
         share = float((one[name] == other[name]).mean())
         if share < EQUAL:
             good = False
         if share < 1:
             print(f"masks equal in {share:.2%}: {name}")
-    print(f"{len(few)} arrays after {FEW} steps, {len(masks)} masks after {MANY}: {'the same' if good else 'NOT the same'}")
+    print(f"{len(exact)} arrays, {len(masks)} masks after {MANY} steps: {'the same' if good else 'NOT the same'}")
     return good
+
+
+def same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two arrays are equal to the last bit."""
+    return one.dtype == other.dtype and one.shape == other.shape and np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+
+
+def by_how_much(one: np.ndarray, other: np.ndarray) -> str:
+    """The words that follow the name of an array that differs."""
+    if one.dtype.kind in "biuf" and other.dtype.kind in "biuf" and one.shape == other.shape:
+        return f" by up to {np.nanmax(np.abs(one.astype(float) - other.astype(float)), initial=0):.3g}"
+    return f": {one} and {other}" if one.ndim == other.ndim == 0 else f": {one.dtype} {one.shape} and {other.dtype} {other.shape}"
 
 
 def main() -> None:
@@ -173,21 +184,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commits", nargs="*", help="one commit, to compare with the working tree, or two")
     parser.add_argument("--answer", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--only", help="only fits whose name (method/data/regime/steps) holds this; audit: the audit alone")
-    told = parser.parse_args()
-    if told.answer is not None:
+    parser.add_argument("--only", help="the name of a group, or a part of the names of cases, such as gains/s3 or /20")
+    parser.add_argument("--groups", type=lambda text: tuple(text.split(",")), default=(), help=f"some of {','.join(GROUPS)}")
+    parser.add_argument("--short", action="store_true", help="leave out the fits of 300 steps")
+    parser.add_argument("--keep", type=Path, help="a file for the first commit's answers; delete it after a change of benchmarks/same")
+    args = parser.parse_args()
+    if unknown := set(args.groups) - set(GROUPS):
+        parser.error(f"no group is called {', '.join(sorted(unknown))}; choose from {', '.join(GROUPS)}")
+    wanted = Wanted(args.groups, args.only, args.short)
+    if args.answer is not None:
         import torch
 
         torch.set_num_threads(1)
-        np.savez(told.answer, **answers(told.only))
+        np.savez(args.answer, **answers(wanted))
         return
-    if len(told.commits) not in (1, 2):
+    if len(args.commits) not in (1, 2):
         parser.error("one or two commits are needed")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        sources = [checked_out(commit, folder) for commit in told.commits] + [ROOT] * (len(told.commits) == 1)
-        found = [ask(source, folder, str(place), told.only) for place, source in enumerate(sources)]
-    sys.exit(0 if compared(*found) else 1)
+        if args.keep is not None:
+            kept_answers(args.keep, whole_name(args.commits[0]))  # refuse the file of another commit before anything is computed
+        new = ask(ROOT if len(args.commits) == 1 else checked_out(args.commits[1], folder), folder, "new", wanted)
+        base = base_answers(args.commits[0], new, args.keep, wanted, folder)
+    sys.exit(0 if compared(base, new) else 1)
 
 
 if __name__ == "__main__":
