@@ -1,8 +1,10 @@
-"""What the benchmarks reckon with: a ledger that counts nothing twice, and a page of which one part is measured anew."""
+"""What the benchmarks reckon with: a ledger that counts nothing twice, a page of which one part is measured anew, and equal answers."""
 
+import json
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
@@ -76,3 +78,99 @@ def test_one_part_takes_its_old_place_on_the_page():
     assert renewed(text, [new], "alone") == page(
         "make", ["a machine"], [first, second, Sheet("Table w", ["a", "b"], [["w", "3"]], ["alone"]), third]
     )
+
+
+def answers_of(commit="a commit", **arrays):
+    """Answers to one case of a group, as they are kept in a file."""
+    cases = {"cards/one": "cards", "gains/s3/free/20": "fits", "gains/s3/free/300": "fits"}
+    usual = {"cards/one/p": np.array([0.25, np.nan]), "cards/one/why": np.array("so"), "gains/s3/free/20/mask": np.ones((4, 100), bool)}
+    usual["gains/s3/free/300/mask"] = np.ones((4, 100), bool)
+    return {**usual, **arrays, "(cases)": np.array(json.dumps(cases)), "(commit)": np.array(commit)}
+
+
+@pytest.mark.usefixtures("benchmarks")
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("cards/one/p", np.array([0.25 + 2**-54, np.nan]), "differs: cards/one/p by up to 5.55e-17"),
+        ("cards/one/p", np.array([0.25, np.nan], np.float32), "differs: cards/one/p"),
+        ("cards/one/why", np.array("as"), "differs: cards/one/why: so and as"),
+        ("cards/one/more", np.zeros(1), "only one has cards/one/more"),
+        ("cards/one/raised", np.array("ValueError: no"), "cards/one/raised: ValueError: no"),
+    ],
+)
+def test_one_bit_is_another_answer(name, value, words, capsys):
+    import same_answers as s
+
+    assert s.compared(answers_of(), answers_of("another"))
+    assert not s.compared(answers_of(), answers_of(**{name: value}))
+    assert words in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_case_that_fails_on_both_sides_is_no_equal_answer():
+    import same_answers as s
+
+    failed = {"cards/one/raised": np.array("ValueError: no")}
+    assert not s.compared(answers_of(**failed), answers_of(**failed))
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_after_many_steps_few_entries_of_masks_may_differ():
+    import same_answers as s
+
+    for flips, good in ((1, True), (3, False)):  # of 400
+        mask = np.ones((4, 100), bool)
+        mask[0, :flips] = False
+        assert s.compared(answers_of(), answers_of(**{"gains/s3/free/300/mask": mask})) is good
+        assert not s.compared(answers_of(), answers_of(**{"gains/s3/free/20/mask": mask}))
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_kept_answers_are_those_of_their_commit_and_of_what_is_asked_for(tmp_path):
+    import same_answers as s
+    from same import Wanted
+
+    path = tmp_path / "kept.npz"
+    assert s.listed(s.kept_answers(path, "a commit")) == {}
+    np.savez(path, **answers_of())
+    with pytest.raises(SystemExit, match="holds the answers of a commit, not of another"):
+        s.kept_answers(path, "another")
+    kept = s.kept_answers(path, "a commit")
+    assert set(s.part_of(kept, Wanted(short=True, groups=("fits",)))) == {"gains/s3/free/20/mask"}
+    assert set(s.part_of(kept, Wanted(only="cards"))) == {"cards/one/p", "cards/one/why"}
+    more = s.joined(kept, {"cards/one/new": np.ones(1), "(cases)": np.array('{"cards/one": "cards"}')})
+    assert {name for name in more if name.startswith("cards")} == {"cards/one/new"}
+    assert s.listed(more) == s.listed(kept)
+    assert str(more["(commit)"]) == "a commit"
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_every_group_has_cases_of_its_own():
+    from same import GROUPS, Wanted, cases
+
+    found = cases(Wanted())
+    assert {group for group, _ in found.values()} == set(GROUPS)
+    assert set(cases(Wanted(only="audit"))) == {"audit/s3/surrogate/20"}
+    assert not any(name.endswith("/300") for name in cases(Wanted(short=True)))
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_constants_are_short_for_a_while_only():
+    from same.places import first_of, place_of, short
+
+    holder, name = place_of("lexplain.evaluation.evaluator:JUDGE_STEPS", "lexplain.training.evaluator:JUDGE_STEPS")
+    before = getattr(holder, name)
+    with short(judge=7):
+        assert getattr(holder, name) == 7
+    assert getattr(holder, name) == before > 7
+    with pytest.raises(LookupError, match="has none of lexplain"):
+        first_of("lexplain.nowhere:Thing")
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_times_are_no_answers():
+    from same.given import numbers
+
+    record = {"fit_seconds": 1.0, "ms": 2.0, "date": "today", "ACC": 0.5, "path": {"explain_seconds": 1.0, "cost": np.ones(2)}}
+    assert set(numbers(record)) == {"ACC", "path/cost"}

@@ -78,7 +78,7 @@ def _other_tool() -> dict[str, np.ndarray]:
     scores = np.random.default_rng(9).normal(size=(60, x.shape[1], 3))
     with short():
         card = lx.audit(scores, x, model=three_model, keep=3, device="cpu")
-    given = lx.as_explanation(scores[:, :, 0], x)
+    given = lx.as_explanation(scores[:, :, 0], x, keep=3)
     return hashed({"card json": card.to_json(), "card html": card.to_html(), "given": given.to_json()})
 
 
