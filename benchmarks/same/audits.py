@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import Case
-from .given import card_of, explainer, linear_value, numbers, s3, three_labels, three_model
+from .given import card_of, explained, explainer, linear_value, network, numbers, s3, three_labels, three_model
 from .places import first_of, short
 
 ROWS = 90
@@ -24,14 +24,16 @@ def cases() -> dict[str, Case]:
         "audits/halves, truth": partial(_plain, None),
         "audits/halves, model of three": partial(_of_model, three_model, other=False),
         "audits/other rows, model of three": partial(_of_model, three_model, other=True),
-        "audits/other rows, not explained": partial(_of_model, three_model, other=True, explained=False),
+        "audits/other rows, not explained": partial(_of_model, three_model, other=True, masks=False),
         "audits/other rows, real model": partial(_of_model, linear_value, other=True),
         "audits/every family": _every_family,
+        "audits/random model": _random_model,
         "audits/scores of every class": partial(_of_scores, None),
         "audits/scores of one class": partial(_of_scores, 1),
         "audits/patches": _patches,
         "audits/padded rows": _padded,
         "audits/padded rows, model": partial(_padded, model=True),
+        "audits/padded rows, fitted": _padded_fit,
     }
 
 
@@ -54,10 +56,10 @@ def _plain(labels: Any) -> dict[str, Any]:
     return _audit(_masks(ROWS), x, labels(x))
 
 
-def _of_model(model: Any, *, other: bool, explained: bool = True) -> dict[str, Any]:
+def _of_model(model: Any, *, other: bool, masks: bool = True) -> dict[str, Any]:
     data = s3(ROWS)
     x, shown = data.train.x, data.test.x[:60]
-    train = {"train": (x, None, _masks(ROWS)) if explained else (x,)} if other else {}
+    train = {"train": (x, None, _masks(ROWS)) if masks else (x,)} if other else {}
     return _audit(_masks(60), shown, model=model, **train)
 
 
@@ -74,6 +76,13 @@ def _every_family() -> dict[str, Any]:
     known = {"explainer": fitted, "measures": ["mask_cosine_random_labels", "mask_stability"]}
     by_labels = _audit(fitted.explain(shown), shown, data.test.y[:40], train=(x, data.train.y, fitted.explain(x)), **known)
     return {**{f"model/{name}": value for name, value in by_model.items()}, **{f"labels/{name}": v for name, v in by_labels.items()}}
+
+
+def _random_model() -> dict[str, Any]:
+    """How much of the masks is left when the network that is explained has random weights."""
+    x, model = s3(ROWS).train.x, network(11, 3)
+    fitted = explainer("lex", ROWS, epochs=3).fit(x, model=model)
+    return _audit(fitted.explain(x), x, model=model, explainer=fitted, measures=["mask_cosine_random_model"])
 
 
 def _of_scores(target: int | None) -> dict[str, Any]:
@@ -109,3 +118,14 @@ def _padded(*, model: bool = False) -> dict[str, Any]:
         mask = (scores > 0.5) & valid
         made = Explanation(scores, mask, features.row_names(rows), data=rows, method=MADE, features=features, valid=valid)
         return _audit(made, rows, None if model else labels, says if model else None)
+
+
+def _padded_fit() -> dict[str, Any]:
+    """A fit to such rows, its explanation, and an audit of it."""
+    from .phrases import known, phrases
+
+    with known() as phrase_kind:
+        rows, labels = phrases(60, seed=0)
+        fitted = explainer("lex", 60, keep=1, features=phrase_kind(), imputer=0.0, epochs=3).fit(rows, labels)
+        made = fitted.explain(rows)
+        return {**numbers({"explained": explained(made)}), **_audit(made, rows, labels)}

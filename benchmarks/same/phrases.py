@@ -120,31 +120,26 @@ def predictor(features: Any, count: int, *, sees_mask: bool, activation: Any = N
 
 @contextmanager
 def known() -> Iterator[type[Phrases]]:
-    """The kind, known to the library for a while: registered, or a line in each table by kind of older trees."""
+    """The kind, known to the library: registered, or for a while a line in each table by kind of older trees."""
     import lexplain as lx
     from lexplain.imputers import Constant
 
-    if hasattr(lx, "register"):
-        kinds, pace = (
-            first_of("lexplain.kinds:Kind", "lexplain.core.kinds:Kind"),
-            first_of("lexplain.kinds:Pace", "lexplain.core.kinds:Pace"),
-        )
-        registered = first_of("lexplain.core.kinds:_registered", "lexplain.core.kinds:REGISTERED", "lexplain.core.kinds:KINDS")
-        with patch.dict(registered):
-            lx.register(
-                kinds(
-                    name=KIND,
-                    suits=lambda rows: isinstance(rows, list) and isinstance(rows[0], list) and isinstance(rows[0][0], str),
-                    features=Phrases,
-                    restore=restore,
-                    selector=selector,
-                    predictor=predictor,
-                    imputer=lambda: Constant,
-                    method=lambda: lx.METHODS["lex"],
-                    pace=pace(batch_size=100),
-                )
+    if hasattr(lx, "register"):  # it stays known: no other case has rows that suit it
+        kind, pace = (first_of(f"lexplain.kinds:{name}", f"lexplain.core.kinds:{name}") for name in ("Kind", "Pace"))
+        lx.register(
+            kind(
+                name=KIND,
+                suits=lambda rows: isinstance(rows, list) and isinstance(rows[0], list) and isinstance(rows[0][0], str),
+                features=Phrases,
+                restore=restore,
+                selector=selector,
+                predictor=predictor,
+                imputer=lambda: Constant,
+                method=lambda: lx.METHODS["lex"],
+                pace=pace(batch_size=100),
             )
-            yield Phrases
+        )
+        yield Phrases
         return
     lines = {
         "features.by_kind:RESTORE": restore,
