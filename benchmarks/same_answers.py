@@ -117,7 +117,8 @@ def joined(kept: Answers, new: Answers) -> Answers:
 def part_of(kept: Answers, wanted: Wanted) -> Answers:
     """The answers to the cases that are asked for."""
     some = {case for case, group in listed(kept).items() if wanted.has(case, group)}
-    return {name: value for name, value in kept.items() if case_of(name, some) is not None}
+    found = {name: value for name, value in kept.items() if case_of(name, some) is not None}
+    return {**found, CASES: np.array(json.dumps({case: group for case, group in listed(kept).items() if case in some}))}
 
 
 def case_of(name: str, among: Collection[str]) -> str | None:
@@ -141,8 +142,11 @@ def compared(one: Answers, other: Answers) -> bool:
     """Print what differs; whether all is as equal as it must be."""
     from same.fits import MANY
 
-    one, other = ({name: value for name, value in each.items() if not name.startswith("(")} for each in (one, other))
-    good = True
+    good = listed(one).keys() == listed(other).keys()
+    for case in sorted(listed(one).keys() ^ listed(other).keys()):
+        print(f"only one has the case {case}")
+    alike = listed(one).keys() & listed(other).keys()
+    one, other = ({name: value for name, value in each.items() if case_of(name, alike)} for each in (one, other))
     for name, value in [*one.items(), *other.items()]:
         if name.endswith(f"/{RAISED}"):
             print(f"{name}: {value}")

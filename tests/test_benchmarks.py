@@ -105,6 +105,8 @@ def test_one_bit_is_another_answer(name, value, words, capsys):
     assert s.compared(answers_of(), answers_of("another"))
     assert not s.compared(answers_of(), answers_of(**{name: value}))
     assert words in capsys.readouterr().out
+    assert not s.compared(answers_of(), {**answers_of(), "(cases)": np.array('{"cards/one": "cards"}')})
+    assert "only one has the case gains/s3/free/20" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("benchmarks")
@@ -137,8 +139,8 @@ def test_kept_answers_are_those_of_their_commit_and_of_what_is_asked_for(tmp_pat
     with pytest.raises(SystemExit, match="holds the answers of a commit, not of another"):
         s.kept_answers(path, "another")
     kept = s.kept_answers(path, "a commit")
-    assert set(s.part_of(kept, Wanted(short=True, groups=("fits",)))) == {"gains/s3/free/20/mask"}
-    assert set(s.part_of(kept, Wanted(only="cards"))) == {"cards/one/p", "cards/one/why"}
+    assert set(s.part_of(kept, Wanted(short=True, groups=("fits",)))) == {"gains/s3/free/20/mask", "(cases)"}
+    assert set(s.part_of(kept, Wanted(only="cards"))) == {"cards/one/p", "cards/one/why", "(cases)"}
     more = s.joined(kept, {"cards/one/new": np.ones(1), "(cases)": np.array('{"cards/one": "cards"}')})
     assert {name for name in more if name.startswith("cards")} == {"cards/one/new"}
     assert s.listed(more) == s.listed(kept)

@@ -42,6 +42,7 @@ def _fit(name: str) -> tuple[Any, Any]:
 
 
 def _pages(name: str) -> dict[str, np.ndarray]:
+    """All texts of a fit but the explanation's repr, which holds an address in memory."""
     from lexplain.report import card_page, explanation_page, explanation_table, fit_page
 
     with short():
@@ -53,7 +54,6 @@ def _pages(name: str) -> dict[str, np.ndarray]:
         "explanation html": explanation.to_html(),
         "explanation table": explanation_table(explanation),
         "explanation frame": explanation.to_frame().to_csv(),
-        "explanation repr": repr(explanation),
         "json with prediction": "" if explanation.prediction is None else explanation.to_json(),
         "card json": card.to_json(),
         "card page": card_page(card),
