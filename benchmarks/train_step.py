@@ -22,7 +22,7 @@ from lexplain.core import Trial, as_target
 from lexplain.features import Columns
 from lexplain.imputers import Marginal
 from lexplain.methods import Parts, Phase, gains
-from lexplain.predictors import from_labels
+from lexplain.models import from_labels
 from lexplain.training import Settings, fit
 
 RATIO = 1.5

@@ -13,7 +13,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"check", "bars"},  # the drawing puts core and check on one line; core's nouns refuse, so check lies below
     {"core"},
     {"features"},
-    {"data", "selectors", "masks", "estimators", "imputers", "predictors", "objectives"},
+    {"data", "masks", "estimators", "imputers", "objectives", "networks", "models"},
     {"methods"},
     {"training"},
     {"right_reasons", "metrics"},

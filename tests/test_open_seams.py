@@ -26,8 +26,8 @@ from lexplain.methods import METHODS, Method, Parts, recipe
 from lexplain.methods.parts import predictor_part, selector_part
 from lexplain.methods.plans import PredictorSchedule, Turns
 from lexplain.methods.sizes import Family
+from lexplain.models import CachedModel
 from lexplain.objectives import Objective
-from lexplain.predictors import CachedModel
 from lexplain.report.pictures import Pictures, RowPictures
 from lexplain.report.row_html import features_table
 

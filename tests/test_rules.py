@@ -54,7 +54,7 @@ DOORS = {
     },
     "core/explanation.py": {"Explanation.to_shap": "shap has no types"},
     "core/seeding.py": {"_Repeatable": "torch has no types for the switches of cuDNN"},
-    "selectors/replay.py": {"scores_on_cpu": "torch has no types for the switches of cuDNN"},
+    "networks/replay.py": {"scores_on_cpu": "torch has no types for the switches of cuDNN"},
     "cli/app.py": {"OneLineErrors": "typer's contexts have no types"},
 }
 ELEMENTS = {"Series", "Index", "dtype", "ndarray"}  # of pandas and NumPy, whose elements nobody knows before rows are there

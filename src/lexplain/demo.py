@@ -26,7 +26,7 @@ from .core.splits import first_tenth
 from .data import load_data
 from .explainers import Explainer, FitWarning
 from .metrics import Estimate
-from .predictors import Problem
+from .models import Problem
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
 from .training import fabric_of
 

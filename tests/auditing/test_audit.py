@@ -16,7 +16,7 @@ from lexplain.baselines import BASELINES
 from lexplain.core import Explanation
 from lexplain.features import Patches
 from lexplain.metrics import Estimate
-from lexplain.predictors import Problem
+from lexplain.models import Problem
 
 ROWS, FEW = 600, 100
 GENERATOR = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import torch
 from lexplain.auditing import encoding_values, judge
 from lexplain.core import Trial, as_target, outputs_of
 from lexplain.features import Columns
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.reproduce.planted import ENCODERS, HONEST
 from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio
 

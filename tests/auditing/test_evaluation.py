@@ -10,7 +10,7 @@ from lexplain.auditing import MEASURES, Evaluation, Evaluators, Measure, Others,
 from lexplain.core import Explanation
 from lexplain.masks import Coins
 from lexplain.metrics import bootstrap
-from lexplain.predictors import Problem
+from lexplain.models import Problem
 from lexplain.training import Evaluator, fabric_of
 
 X = torch.randn(90, 3, generator=torch.Generator().manual_seed(0)).numpy()

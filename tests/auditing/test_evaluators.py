@@ -9,7 +9,7 @@ from lexplain.auditing import Evaluators
 from lexplain.core import Classes
 from lexplain.core.splits import first_tenth, tenth
 from lexplain.masks import Coins, UniformRate
-from lexplain.predictors import Problem
+from lexplain.models import Problem
 from lexplain.training import Evaluator, train_evaluator
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0)).numpy()

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import lexplain as lx
 from lexplain.auditing.inputs import ClassSelection, every_class
 from lexplain.core import Explanation
-from lexplain.predictors import targets_of
+from lexplain.models import targets_of
 
 ROWS, COUNT = 90, 4
 GENERATOR = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from lexplain.auditing import MEASURES, NEEDS, Evaluation, Evaluators, Others, Q
 from lexplain.auditing.kernel_shap import PEER_ROWS
 from lexplain.auditing.measures import cost
 from lexplain.core import Explanation
-from lexplain.predictors import Problem
+from lexplain.models import Problem
 from lexplain.training import fabric_of
 
 pytest.importorskip("shap")

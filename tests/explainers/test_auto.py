@@ -18,8 +18,8 @@ from lexplain.explainers.findings import findings
 from lexplain.explainers.path import choose, judged_by, path_judge, walk
 from lexplain.features import Columns
 from lexplain.methods import Parts, Rounds, gains, realx
-from lexplain.predictors import Frozen
-from lexplain.selectors import Selector
+from lexplain.models import Frozen
+from lexplain.networks import Selector
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(600, 4))

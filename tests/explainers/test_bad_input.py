@@ -14,7 +14,7 @@ from lexplain.core import Classes
 from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.methods import METHODS, realx
-from lexplain.selectors import MLP
+from lexplain.networks import MLP
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(size=(100, 4))

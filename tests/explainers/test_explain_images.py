@@ -9,8 +9,7 @@ from lexplain.core import Classes
 from lexplain.explainers import to_quantus
 from lexplain.features import Patches
 from lexplain.methods import METHODS
-from lexplain.predictors import cnn
-from lexplain.selectors import UNet
+from lexplain.networks import UNet, cnn
 
 RNG = np.random.default_rng(0)
 Y = RNG.integers(0, 2, 120)

@@ -21,8 +21,8 @@ from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import Coins
 from lexplain.methods import METHODS, realx
-from lexplain.predictors import BlackBox, Frozen, Trained, mlp
-from lexplain.selectors import MLP
+from lexplain.models import BlackBox, Frozen, Trained
+from lexplain.networks import MLP, mlp
 
 COUNT = 5
 GENERATOR = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from lexplain.explainers.settings import predictor_learns
 from lexplain.features import Columns
 from lexplain.imputers import Gaussian
 from lexplain.methods import METHODS, Method, Parts, gains, l2x, realx, recipe
-from lexplain.predictors import BlackBox, Frozen
+from lexplain.models import BlackBox, Frozen
 
 X = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
 Y = (X[:, 0] > 0).astype(int)

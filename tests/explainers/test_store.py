@@ -30,8 +30,8 @@ from lexplain.imputers import (
     MixtureRows,
 )
 from lexplain.methods import METHODS, Parts, l2x, realx
-from lexplain.predictors import Trained, mlp
-from lexplain.selectors import MLP
+from lexplain.models import Trained
+from lexplain.networks import MLP, mlp
 
 GENERATOR = np.random.default_rng(0)
 X = GENERATOR.normal(3, 2, size=(60, 4))

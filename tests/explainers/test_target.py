@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 from torch import nn
 
 from lexplain.core import Classes, RealValue
-from lexplain.predictors import NetworkFunction, as_function, from_labels, from_model
+from lexplain.models import NetworkFunction, as_function, from_labels, from_model
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 KIND = np.where(X[:, 0] > 0.5, "c", np.where(X[:, 0] > 0, "a", "b"))

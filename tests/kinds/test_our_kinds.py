@@ -12,7 +12,7 @@ from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Marginal
 from lexplain.kinds import OURS
 from lexplain.methods import Recipe, gains, sufficient
-from lexplain.selectors import MLP, UNet
+from lexplain.networks import MLP, UNet
 
 FEATURES = {
     "columns": Columns().fit(np.eye(4)),

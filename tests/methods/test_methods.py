@@ -16,9 +16,9 @@ from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import METHODS, Method, Parts, Turns, realx
+from lexplain.models import BlackBox, Frozen, Trained
+from lexplain.networks import MLP, Selector, mlp
 from lexplain.objectives import Continuity, Likelihood, Objective, Sparsity
-from lexplain.predictors import BlackBox, Frozen, Trained, mlp
-from lexplain.selectors import MLP, Selector
 from lexplain.training import Settings, fit
 
 COUNT, ROWS = 5, 12

@@ -13,7 +13,7 @@ from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant
 from lexplain.masks import TopK
 from lexplain.methods import METHODS, Parts, gains, lex, realx, recipe
-from lexplain.predictors import Frozen
+from lexplain.models import Frozen
 
 FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, 9))), Classes(2)
 SEEN = []

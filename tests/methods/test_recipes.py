@@ -14,8 +14,8 @@ from lexplain.features import Columns, Patches
 from lexplain.imputers import Constant, GaussianMixture, IndependentGaussian, KMeansRows
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.methods import Parts, PredictorSchedule, Turns, basex, invase, l2x, lex, meed, realx, sufficient, vibi
+from lexplain.models import Frozen, Trained
 from lexplain.objectives import ToUniform
-from lexplain.predictors import Frozen, Trained
 from lexplain.training import Settings, fit
 
 COUNT, ROWS, CLASSES = 5, 40, 3

@@ -15,7 +15,7 @@ from lexplain.metrics.fidelity import (
     complement_approximator_accuracy,
     post_hoc_accuracy,
 )
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 4

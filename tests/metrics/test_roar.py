@@ -10,7 +10,7 @@ from lexplain.core import Classes, Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.roar import kar, only_first, retraining_curve, roar, without_first
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.training.retrained import retrain
 
 COUNT = 5

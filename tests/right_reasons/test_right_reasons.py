@@ -13,7 +13,7 @@ import lexplain as lx
 from lexplain.core import seeded
 from lexplain.core.contracts import Encoded
 from lexplain.features import FeatureKind, Patches
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.right_reasons.learner import Balance
 from lexplain.right_reasons.penalty import Terms
 

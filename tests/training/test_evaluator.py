@@ -7,7 +7,7 @@ from torch import nn
 from lexplain.core import Classes, RealValue, Trial, as_target
 from lexplain.features import Columns, Groups
 from lexplain.masks import Coins, UniformRate
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.training import Evaluator, train_evaluator
 
 COUNT = 5

@@ -5,7 +5,7 @@ import torch
 
 from lexplain.core import Classes, Trial, as_target
 from lexplain.features import Columns
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
 
 COUNT, ROWS = 4, 700

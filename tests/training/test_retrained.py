@@ -6,7 +6,7 @@ from torch import nn
 
 from lexplain.core import Classes, RealValue, Trial, as_target
 from lexplain.features import Columns
-from lexplain.predictors import mlp
+from lexplain.networks import mlp
 from lexplain.training.retrained import reinitialised, retrain
 
 X = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))

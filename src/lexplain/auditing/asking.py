@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import torch
 from sklearn.base import clone
 from torch import Tensor, nn
@@ -14,9 +13,9 @@ from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
 from ..metrics.sanity import permuted
-from ..predictors import as_function
+from ..models import OnEncoded, on_encoded
 from ..training import reinitialised
-from .evaluation import OnEncoded, Questions
+from .evaluation import Questions
 from .inputs import ClassSelection
 
 
@@ -48,18 +47,6 @@ def questions(
         refit=again,
         randomised=() if again is None or refit is None else _randomised(refit[2], model),
     )
-
-
-def on_encoded(model: Model, features: Features) -> OnEncoded:
-    """A model of raw rows as a function of encoded ones."""
-    ask = as_function(model)
-
-    def says(x: Tensor) -> Tensor:
-        answer = ask(features.decode(x.cpu()))
-        values = answer if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer))
-        return values.reshape(len(x), -1).to(x.device)
-
-    return says
 
 
 def _says(model: Model, explainer: ToolExplainer, features: Features, real: bool) -> OnEncoded | None:

@@ -14,7 +14,7 @@ from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
-from ..predictors import Problem, Targets, as_function, targets_of
+from ..models import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
 from .asking import questions
 from .card import Card, Line, tradeoff

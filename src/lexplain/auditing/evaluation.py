@@ -16,7 +16,7 @@ from ..core.rows import MAX_ROWS
 from ..core.splits import halves
 from ..masks import Coins, FixedMasks, UniformRate
 from ..metrics.selection import mask_only_accuracy
-from ..predictors import Target
+from ..models import OnEncoded, Target
 from ..training import Evaluator
 from .encoding_test import encoding_values
 from .evaluators import Evaluators
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 SOME = 500  # rows of measures that ask the model, or the explainer, hundreds of times about each
 REFITS = 2  # fits with other seeds
-OnEncoded = Callable[[Tensor], Tensor]  # encoded rows (n, ...) to what somebody says of them (n, c)
 
 
 @dataclass(frozen=True)

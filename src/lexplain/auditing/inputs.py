@@ -12,8 +12,8 @@ from torch import Tensor
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
 from ..core.rows import as_array
-from ..predictors import from_labels
-from ..predictors.labels import known_classes, target_values
+from ..models import from_labels
+from ..models.labels import known_classes, target_values
 from .as_explanation import as_explanation, classes_explained
 
 

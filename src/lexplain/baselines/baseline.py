@@ -21,8 +21,8 @@ from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, as_array, take_rows
 from ..core.seeding import seed_of
 from ..masks import top_k_mask
-from ..predictors import Problem
-from ..predictors.labels import as_many_outputs, known_classes, model_output
+from ..models import Problem
+from ..models.labels import as_many_outputs, known_classes, model_output
 
 if TYPE_CHECKING:
     from typing import Self

@@ -15,9 +15,9 @@ from ..core.splits import tenth
 from ..imputers import Constant
 from ..imputers.given import fitted_imputer
 from ..methods import Step
+from ..models.labels import in_classes
+from ..networks import MLP
 from ..objectives import cross_entropy
-from ..predictors.labels import in_classes
-from ..selectors import MLP
 from ..training import train_network
 from .baseline import Baseline, Rows
 

@@ -15,7 +15,7 @@ from ..core.splits import tenth
 from ..imputers.given import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
-from ..selectors import MLP
+from ..networks import MLP
 from ..training import train_evaluator, train_network
 from .baseline import Baseline, Rows
 

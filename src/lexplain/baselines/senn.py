@@ -14,8 +14,8 @@ from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.kinds import kind_of
 from ..core.splits import tenth
 from ..methods import Step
+from ..networks import MLP
 from ..objectives import cross_entropy
-from ..selectors import MLP
 from ..training import train_network
 from .baseline import Baseline, Rows
 

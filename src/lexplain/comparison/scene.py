@@ -19,8 +19,8 @@ from ..core.rows import MAX_ROWS
 from ..core.splits import tenth
 from ..masks import Coins, FixedMasks
 from ..methods import Step
+from ..models import EncodedModel, Problem, Target
 from ..objectives import cross_entropy
-from ..predictors import EncodedModel, Problem, Target
 from ..training import train_network
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .trial import Trial
 
 RawRows: TypeAlias = Any  # rows as users have them: an array, a DataFrame, a tensor, a list of texts; only Features look inside
-Labels: TypeAlias = Any  # labels, values or probabilities as users have them; only `predictors.target` looks inside
-Model: TypeAlias = Any  # a model as users have it: an estimator, a network, any callable; only `predictors.target` looks inside
+Labels: TypeAlias = Any  # labels, values or probabilities as users have them; only `models.target` looks inside
+Model: TypeAlias = Any  # a model as users have it: an estimator, a network, any callable; only `models.target` looks inside
 RandomState: TypeAlias = Any  # a seed, or what scikit-learn's `check_random_state` takes
 Json: TypeAlias = Any  # what a JSON file can hold
 ToolOutput: TypeAlias = Any  # what any tool returned of rows: an Explanation, scores, masks; only `auditing.as_explanation` looks inside
@@ -220,7 +220,7 @@ class Imputer(Protocol):
 
 
 class Predictor(Protocol):
-    """Predict from a filled row: (filled x, raw mask) to a distribution of the target. It trains if it is a `predictors.Trained`."""
+    """Predict from a filled row: (filled x, raw mask) to a distribution of the target. It trains if it is a `models.Trained`."""
 
     @property
     def outputs(self) -> Outputs:

@@ -12,7 +12,7 @@ from ..auditing import Card, Evaluation, Evaluators, Line, Others, Run, card_of
 from ..core import Trial, seeded, target_values
 from ..methods import Method
 from ..metrics import bootstrap
-from ..predictors import Target
+from ..models import Target
 from ..training import fabric_of
 from .findings import fidelity
 

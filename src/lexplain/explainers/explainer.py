@@ -21,7 +21,7 @@ from ..core.contracts import Features, RawRows
 from ..core.kinds import kind_of
 from ..core.rows import as_array
 from ..methods import Method, Recipe
-from ..predictors import CachedModel, Target, Trained
+from ..models import CachedModel, Target, Trained
 from ..training import device_of
 from .card import own_card
 from .findings import FitWarning, findings

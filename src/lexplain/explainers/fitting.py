@@ -24,9 +24,9 @@ from ..core.splits import Splits
 from ..imputers import IMPUTERS, with_fewer_rows
 from ..imputers.given import fitted_imputer
 from ..methods import Method, Parts, Recipe, Regime
+from ..models import Problem, Target, frozen_predictor, targets_of
+from ..models.labels import network_reads, same_length, target_values
 from ..objectives import Continuity
-from ..predictors import Problem, Target, frozen_predictor, targets_of
-from ..predictors.labels import network_reads, same_length, target_values
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price
 from .settings import chosen_recipe, chosen_regime, recipe_arguments, refuse_options, refuse_settings, size_asked

@@ -13,7 +13,7 @@ from ..core import seeded
 from ..core.contracts import Encoded, RawRows
 from ..core.kinds import kind_of
 from ..methods import TEST_IMPUTATIONS, Method
-from ..selectors import scores_on_cpu
+from ..networks import scores_on_cpu
 
 FEW_SCORES = 2**14  # of which a CPU has picked the best before a GPU has begun to
 Context = Callable[[RawRows, Tensor], Tensor]  # raw rows and their encoding to what the selector sees of the model's output

@@ -12,8 +12,8 @@ from ..core.files import plain
 from ..core.kinds import kind_of
 from ..imputers.given import known_imputer
 from ..methods import METHODS, Method, Recipe, Regime
-from ..predictors import CachedModel
-from ..predictors.labels import target_values
+from ..models import CachedModel
+from ..models.labels import target_values
 
 if TYPE_CHECKING:
     from .explainer import Explainer

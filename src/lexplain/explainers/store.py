@@ -19,7 +19,7 @@ from ..core.files import plain, read_file, write_atomically
 from ..core.kinds import kind_of
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
-from ..predictors import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
+from ..models import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
 from ..training import device_of
 from .explainer import Explainer
 from .settings import chosen_recipe, recipe_arguments, required_model

@@ -14,7 +14,7 @@ from ..core.kinds import Kind
 if TYPE_CHECKING:
     from ..features import Columns
     from ..methods import Recipe
-    from ..predictors import Target
+    from ..models import Target
 
 
 def _suits(X: RawRows) -> bool:  # noqa: ARG001  whatever no other kind takes
@@ -34,19 +34,19 @@ def _restore(state: Mapping[str, Any]) -> Features:
 
 
 def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    from ..selectors import MLP
+    from ..networks import MLP
 
     return MLP(features.shape, features.count, context=context, activation=activation)
 
 
 def _predictor(features: Features, count: int, *, sees_mask: bool, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    from ..predictors import mlp
+    from ..networks import mlp
 
     return mlp(features.shape, count, sees_mask=sees_mask, activation=activation)
 
 
 def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
-    from ..predictors import Ensemble
+    from ..networks import Ensemble
 
     return Ensemble(features.shape, count, members=members)
 
@@ -68,7 +68,7 @@ def _as_model(encoded: nn.Module, features: Features, target: Target) -> Model:
 
     If columns hold categories, which no network reads, the model is a function of rows.
     """
-    from ..predictors import EncodedModel
+    from ..models import EncodedModel
 
     columns = cast("Columns", features)
     if columns.categorical:

@@ -16,7 +16,7 @@ from ..core.rows import as_array
 
 if TYPE_CHECKING:
     from ..methods import Recipe
-    from ..predictors import Target
+    from ..models import Target
     from ..report.pictures import Pictures
 
 
@@ -45,26 +45,26 @@ def _restore(state: Mapping[str, Any]) -> Features:
 
 def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:  # noqa: ARG001  a U-Net has its own
     from ..features import patches_of
-    from ..selectors import UNet
+    from ..networks import UNet
 
     patches = patches_of(features)
     return UNet(patches.shape, patches.grid, layers=patches.layers, context=context)
 
 
 def _regressor(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    from ..selectors import MLP
+    from ..networks import MLP
 
     return MLP(features.shape, features.count, context=context, activation=activation)
 
 
 def _predictor(features: Features, count: int, *, sees_mask: bool, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    from ..predictors import cnn
+    from ..networks import cnn
 
     return cnn(features.shape, count, sees_mask=sees_mask, activation=activation)
 
 
 def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
-    from ..predictors import Ensemble
+    from ..networks import Ensemble
 
     return Ensemble(features.shape, count, members=members)
 
@@ -111,7 +111,7 @@ def _lay_out(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.nda
 def _as_model(encoded: nn.Module, features: Features, target: Target) -> Model:
     """The network itself if encoding changes nothing, else a function of images."""
     from ..features import patches_of
-    from ..predictors import EncodedModel
+    from ..models import EncodedModel
 
     patches = patches_of(features)
     as_given = patches.layout == "NCHW" and patches.dtype == "float32"

@@ -12,9 +12,9 @@ from ..core.kinds import kind_of
 from ..estimators import MarginalGains
 from ..imputers import IndependentGaussian
 from ..masks import Bernoulli
+from ..models import Trained
+from ..networks import Selector
 from ..objectives import Likelihood, Objective
-from ..predictors import Trained
-from ..selectors import Selector
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import MIN_GAIN, Rounds

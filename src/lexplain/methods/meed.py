@@ -12,8 +12,8 @@ from ..core.contracts import Features, Predictor
 from ..estimators import Pathwise
 from ..imputers import Constant
 from ..masks import ConcreteMax
+from ..models import BlackBox
 from ..objectives import Objective, PriorExplainer, cross_entropy
-from ..predictors import BlackBox
 from .method import Method
 from .parts import Parts, adversary_part, predictor_part, selector_part
 from .plans import Adversary, Turns

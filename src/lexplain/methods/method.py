@@ -13,9 +13,9 @@ from torch.distributions import Distribution
 from ..core import Trial, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import raw_mask
+from ..models.labels import network_output
+from ..networks import Selector
 from ..objectives import Objective, cross_entropy
-from ..predictors.labels import network_output
-from ..selectors import Selector
 from .plans import Phase, Plan
 
 TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random

@@ -11,8 +11,8 @@ from torch import nn
 from ..core import Outputs
 from ..core.contracts import Features, Predictor, Term
 from ..core.kinds import kind_of
-from ..predictors import BlackBox, Frozen, Trained
-from ..selectors import Selector
+from ..models import BlackBox, Frozen, Trained
+from ..networks import Selector
 from .plans import Plan
 from .sizes import Family
 

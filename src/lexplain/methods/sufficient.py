@@ -10,8 +10,8 @@ from ..core.kinds import kind_of
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
 from ..masks import FixedMasks, TopK, UniformRate
+from ..networks import Selector
 from ..objectives import Likelihood, Objective
-from ..selectors import Selector
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import PredictorSchedule, Together

@@ -21,7 +21,7 @@ from ..core.splits import first_tenth
 from ..data import load_data
 from ..features import Columns
 from ..methods import METHODS
-from ..predictors import from_labels
+from ..models import from_labels
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, Run, trial_of
 from .planted import ENCODERS, HONEST

@@ -16,7 +16,7 @@ from ..comparison.store import Prepare, run_cells
 from ..core import Part, Trial
 from ..core.contracts import Features
 from ..core.digest import short_digest
-from ..predictors import Problem
+from ..models import Problem
 
 
 @dataclass(frozen=True)

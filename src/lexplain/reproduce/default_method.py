@@ -13,7 +13,7 @@ import torch
 from ..auditing import Evaluation, Evaluators, Run as Judging
 from ..data import load_data
 from ..explainers import Explainer
-from ..predictors import Problem
+from ..models import Problem
 from ..training import fabric_of
 from .cells import Cell, Run, measured
 from .tables import MARK, mean_and_spread, write_result

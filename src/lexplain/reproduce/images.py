@@ -22,9 +22,9 @@ from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
 from ..metrics import accuracy
+from ..models import Target, Trained
+from ..networks import MLP, UNet
 from ..objectives import Continuity
-from ..predictors import Target, Trained
-from ..selectors import MLP, UNet
 from ..training import Settings, fit
 from .cells import Cell, Run, trial_of
 from .gallery import keep_masks

@@ -18,7 +18,7 @@ from ..core.digest import short_digest
 from ..data import load_data
 from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
-from ..predictors import cnn, mlp
+from ..networks import cnn, mlp
 from ..training import fabric_of
 from .cells import Cell, trial_of
 

@@ -16,9 +16,9 @@ from ..explainers import Explainer
 from ..imputers import Constant
 from ..methods import METHODS, Parts, Phase, Step
 from ..metrics import accuracy
+from ..models import Frozen, Trained
+from ..networks import UNet, cnn
 from ..objectives import cross_entropy
-from ..predictors import Frozen, Trained, cnn
-from ..selectors import UNet
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, Run, trial_of
 from .gallery import gallery, keep_masks

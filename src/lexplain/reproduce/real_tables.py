@@ -20,7 +20,7 @@ from ..explainers import Explainer
 from ..features import Columns
 from ..masks import Coins
 from ..metrics import accuracy
-from ..predictors import Problem
+from ..models import Problem
 from ..training import Evaluator, fabric_of
 from .cells import Cell, Run, measured
 from .tables import mark_of, mean_and_spread, write_result

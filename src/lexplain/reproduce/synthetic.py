@@ -18,7 +18,7 @@ from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..metrics import auroc
-from ..predictors import from_labels
+from ..models import from_labels
 from ..training import Settings, fabric_of, fit
 from .cells import Cell, measured, trial_of
 

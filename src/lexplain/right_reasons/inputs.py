@@ -14,8 +14,8 @@ from ..core.contracts import Encoded, Features, Json, Labels, Names, RawRows
 from ..core.kinds import kind_of
 from ..core.rows import as_array
 from ..features.tables import finite_numbers
-from ..predictors import Problem, Target, from_labels
-from ..predictors.labels import same_length
+from ..models import Problem, Target, from_labels
+from ..models.labels import same_length
 from .annotation import mask_of_rows
 
 

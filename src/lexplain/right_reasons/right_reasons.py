@@ -20,7 +20,7 @@ from ..core import Explanation, Trial, seeded
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.rows import as_array
 from ..core.seeding import seed_of
-from ..predictors import Target
+from ..models import Target
 from ..training import Checkpoint, fabric_of
 from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows

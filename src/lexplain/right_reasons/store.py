@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ..core import outputs_of, seeded
 from ..core.files import plain, read_file, write_atomically
-from ..predictors import Target
+from ..models import Target
 from ..training import device_of
 from .fitting import Result, default_network
 from .inputs import restored

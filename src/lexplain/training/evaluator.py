@@ -18,8 +18,8 @@ from ..features import raw_mask
 from ..imputers import Constant
 from ..masks import Coins, FixedMasks
 from ..methods import Step
+from ..models import Trained
 from ..objectives import cross_entropy
-from ..predictors import Trained
 from .network import train_network
 
 if TYPE_CHECKING:

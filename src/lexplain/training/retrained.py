@@ -15,8 +15,8 @@ from ..core.kinds import kind_of
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth
 from ..methods import Step
+from ..models import Trained
 from ..objectives import cross_entropy
-from ..predictors import Trained
 from .network import train_network
 
 if TYPE_CHECKING:

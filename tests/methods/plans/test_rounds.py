@@ -13,7 +13,7 @@ from lexplain.estimators import MarginalGains
 from lexplain.features import Columns
 from lexplain.imputers import IndependentGaussian
 from lexplain.methods import MIN_GAIN, Parts, Rounds, gains, knowledge
-from lexplain.predictors import Frozen
+from lexplain.models import Frozen
 from lexplain.training import Settings, fit
 
 COUNT = 4

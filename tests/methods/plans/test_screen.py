@@ -11,7 +11,7 @@ from lexplain.explainers import Explainer
 from lexplain.features import Columns, Groups
 from lexplain.methods import MIN_GAIN, Parts, Rounds, gains
 from lexplain.methods.plans.screen import SCREENED_FROM, SCREENED_TO, ColumnScreen, halve, screens, seen_features, worth
-from lexplain.predictors import Frozen, Trained
+from lexplain.models import Frozen, Trained
 
 COUNT = 40
 X = torch.randn(3000, COUNT, generator=torch.Generator().manual_seed(0))

@@ -20,8 +20,9 @@ from ...metrics.fidelity import (
 from ...metrics.infidelity import hidden_features, infidelity
 from ...metrics.metric import Metric
 from ...metrics.roar import kar, only_first, retraining_curve, roar, without_first
+from ...models import OnEncoded
 from ...training import retrain
-from ..evaluation import Evaluation, OnEncoded
+from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "fidelity"

@@ -18,8 +18,8 @@ from ...core.contracts import MaskDistribution
 from ...estimators import MarginalGains
 from ...features import raw_mask
 from ...masks import Bernoulli
+from ...models import Trained
 from ...objectives import cross_entropy
-from ...predictors import Trained
 from .plan import Phase, Step
 from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, halve, screens, seen_features
 

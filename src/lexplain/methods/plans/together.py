@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from torch import Tensor, nn
 
 from ...core import Trial
-from ...predictors import Trained
+from ...models import Trained
 from .plan import Step
 from .turns import Turns, loss_of
 

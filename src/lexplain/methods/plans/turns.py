@@ -14,8 +14,8 @@ from torch.distributions import Distribution
 from ...core import Trial
 from ...core.contracts import Estimator, MaskDistribution, Predictor
 from ...masks import Coins
+from ...models import Trained
 from ...objectives import PriorExplainer, complement, cross_entropy, opposite
-from ...predictors import Trained
 from .plan import Phase, PredictorSchedule, Step
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from lexplain.report.rows import read_row, spread_rows
 from lexplain.report.wording import count, number
 
 from ...core.rows import as_array
-from ...predictors.labels import same_length
+from ...models.labels import same_length
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
 from .paint import coloured, kept_alone, overlaid, shade

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Trial
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..core.kinds import features_for
-from .black_box import CachedModel
+from .asked import CachedModel
 from .labels import in_classes, network_reads, same_length, target_values
 from .target import Target, from_labels, from_model
 

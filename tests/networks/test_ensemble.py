@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 
-from lexplain.predictors import Ensemble
+from lexplain.networks import Ensemble
 
 
 def alone(ensemble, member):

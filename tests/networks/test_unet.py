@@ -3,8 +3,8 @@ import torch
 from hypothesis import given, settings, strategies as st
 from torch.nn.functional import adaptive_avg_pool2d
 
-from lexplain.selectors import UNet
-from lexplain.selectors.unet import _averages
+from lexplain.networks import UNet
+from lexplain.networks.unet import _averages
 
 
 @pytest.mark.parametrize("shape", [(1, 28, 56), (3, 17, 9), (1, 8, 8), (2, 5, 33)], ids=str)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from math import prod
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
 from sklearn.utils.multiclass import type_of_target
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..core import Classes, Outputs, RealValue
 from ..core.contracts import Labels, Model, RawRows
-from ..core.rows import as_array
-from .black_box import CachedModel
+from .asked import CachedModel, as_function
 from .labels import target_values
 
-NUMBERS = 2**21  # that a network is given at a time
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
 
 
@@ -98,55 +92,3 @@ def _real(values: np.ndarray) -> Target:
         raise ValueError("the target has one value only, so nothing can be explained; give rows whose target differs")
     standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
     return Target(standard, RealValue(), None, mean, scale)
-
-
-def as_function(model: Model) -> Callable[[RawRows], object]:
-    """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
-    if isinstance(model, nn.Module):
-        return NetworkFunction(model)
-    if hasattr(model, "classes_") and not hasattr(model, "predict_proba") and not isinstance(model, type):  # labels would count as values
-        raise TypeError(
-            f"{type(model).__name__} has classes but no predict_proba; wrap it in CalibratedClassifierCV, or pass a function that returns "
-            "(rows, classes) probabilities"
-        )
-    for name in ("predict_proba", "predict"):
-        if hasattr(model, name):
-            return partial(_ask_of_arrays, getattr(model, name))
-    if isinstance(getattr(model, "__self__", None), BaseEstimator):  # clf.predict_proba
-        return partial(_ask_of_arrays, model)
-    if callable(model):
-        return model  # type: ignore[no-any-return]  # a user's function is what it is
-    raise TypeError(f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function of rows is needed")
-
-
-def _ask_of_arrays(ask: Callable[[RawRows], object], rows: RawRows) -> object:
-    """What a scikit-learn estimator says, which knows no tensors."""
-    return ask(as_array(rows) if isinstance(rows, Tensor) else rows)
-
-
-class NetworkFunction:
-    """A network as a function of raw rows: class probabilities, or values."""
-
-    def __init__(self, network: nn.Module) -> None:
-        self.network = network
-        self.probabilities = False  # whether the network returns probabilities itself, seen when it is asked
-
-    @torch.no_grad()
-    def __call__(self, rows: RawRows) -> np.ndarray:
-        """Ask the network in evaluation mode, and leave its mode as it was."""
-        first = next(self.network.parameters(), torch.zeros(()))
-        was = self.network.training
-        self.network.eval()
-        try:
-            values = as_array(rows)
-            step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images come in parts, since layers hold many numbers a pixel
-            parts = [torch.tensor(values[at : at + step], dtype=first.dtype, device=first.device) for at in range(0, len(values), step)]
-            output = torch.cat([self.network(part) for part in parts])  # copies: frames are read-only
-        finally:
-            self.network.train(was)
-        output = output.double().cpu()
-        if output.ndim == 2 and output.shape[1] > 1:
-            self.probabilities = bool((output >= 0).all() and ((output.sum(1) - 1).abs() < 1e-4).all())
-            output = output if self.probabilities else output.softmax(1)
-        answer: np.ndarray = output.numpy()
-        return answer

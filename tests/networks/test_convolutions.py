@@ -3,7 +3,8 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.predictors import DenseNet, NetworkFunction, cnn
+from lexplain.models import NetworkFunction
+from lexplain.networks import DenseNet, cnn
 
 
 @pytest.mark.parametrize("shape", [(1, 28, 56), (3, 33, 17), (1, 8, 8), (2, 3, 5)], ids=str)
@@ -26,7 +27,7 @@ def test_densenet_is_as_deep_as_its_name():
 
 
 def test_a_network_is_asked_for_many_images_in_parts(monkeypatch):
-    monkeypatch.setattr("lexplain.predictors.target.NUMBERS", 3 * 16)
+    monkeypatch.setattr("lexplain.models.asked.NUMBERS", 3 * 16)
     seen = []
 
     class Network(nn.Module):

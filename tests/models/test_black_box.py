@@ -5,7 +5,7 @@ import torch
 
 from lexplain.core import Classes, RealValue
 from lexplain.features import Columns
-from lexplain.predictors import BlackBox, CachedModel
+from lexplain.models import BlackBox, CachedModel
 
 FRAME = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0], "income": [1000.0, 3000.0, 2000.0, 9000.0]})
 TWO = Classes(2)

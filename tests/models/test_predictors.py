@@ -6,7 +6,8 @@ from torch import nn
 from torch.distributions import Categorical, Normal
 
 from lexplain.core import Classes, RealValue
-from lexplain.predictors import BlackBox, Frozen, Trained, mlp
+from lexplain.models import BlackBox, Frozen, Trained
+from lexplain.networks import mlp
 
 COUNT, CLASSES = 4, 3
 CLASSIFY, REGRESS = Classes(CLASSES), RealValue()

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
-from lexplain.selectors import MLP, Selector
+from lexplain.networks import MLP, Selector
 
 FAMILIES = {
     "coins": lambda logits, valid: Bernoulli(logits, valid),

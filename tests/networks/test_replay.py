@@ -10,7 +10,7 @@ from torch import nn
 
 from lexplain.masks import TopK
 from lexplain.methods.sizes import Family
-from lexplain.selectors import MLP, Selector, UNet, replay, scores_on_cpu
+from lexplain.networks import MLP, Selector, UNet, replay, scores_on_cpu
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 SHAPE, GRID = (1, 8, 12), (4, 6)

@@ -1,4 +1,4 @@
-"""The default selector network for tables."""
+"""Dense networks: of scores for a selector, and of outputs for a predictor."""
 
 from __future__ import annotations
 
@@ -34,3 +34,14 @@ class MLP(nn.Module):
         flat = x.flatten(1)
         scores: Tensor = self.layers(flat if context is None else torch.cat([flat, context], 1))
         return scores
+
+
+def mlp(
+    shape: Sequence[int], outputs: int, *, sees_mask: bool, hidden: Sequence[int] = (200, 200), activation: type[nn.Module] = nn.SiLU
+) -> nn.Sequential:
+    """Dense layers, by default the two of 200 of REAL-X, but smooth unless told; with `sees_mask` the mask comes beside the input."""
+    sizes = [prod(shape) * (2 if sees_mask else 1), *hidden]
+    layers: list[nn.Module] = [nn.Flatten()]
+    for before, after in pairwise(sizes):
+        layers += [nn.Linear(before, after), activation()]
+    return nn.Sequential(*layers, nn.Linear(sizes[-1], outputs))

@@ -8,7 +8,7 @@ from torch import nn
 
 from lexplain.core import Classes, RealValue
 from lexplain.features import Columns, Groups, Patches
-from lexplain.predictors import Problem
+from lexplain.models import Problem
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(6, 2)), columns=["a", "b"])

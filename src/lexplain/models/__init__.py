@@ -1,0 +1,17 @@
+"""Models: what is explained, and what predicts: (filled x, raw mask) to a distribution of the target.
+
+`Trained` learns with the selector, `Frozen` is a network left as it is, `BlackBox` is any callable.
+`Target` is what they are to say: labels, soft targets, real values, or a model's output.
+"""
+
+from .asked import (
+    CachedModel as CachedModel,
+    EncodedModel as EncodedModel,
+    NetworkFunction as NetworkFunction,
+    OnEncoded as OnEncoded,
+    as_function as as_function,
+    on_encoded as on_encoded,
+)
+from .predictors import BlackBox as BlackBox, Frozen as Frozen, Trained as Trained, frozen_predictor as frozen_predictor
+from .problem import Problem as Problem, Targets as Targets, targets_of as targets_of
+from .target import Target as Target, from_labels as from_labels, from_model as from_model

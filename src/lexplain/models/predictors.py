@@ -1,0 +1,123 @@
+"""What predicts from filled rows: a network that trains, a network that is frozen, any callable, and the explained model as one of them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.distributions import Distribution
+
+from ..core import Outputs
+from ..core.contracts import Features, RawRows
+from ..core.rows import as_array
+from .asked import CachedModel, NetworkFunction
+from .labels import as_many_outputs
+from .target import Target
+
+
+class Trained(nn.Module):
+    """Predict from a filled input with a network that trains.
+
+    Args:
+        network: filled input (n, ...) to outputs (n, c).
+        outputs: what the network's numbers stand for.
+        sees_mask: put the raw mask beside the input (along axis 1), so that "off" and "zero" do not look alike.
+    """
+
+    def __init__(self, network: nn.Module, outputs: Outputs, *, sees_mask: bool) -> None:
+        super().__init__()
+        self.network, self.outputs, self.sees_mask = network, outputs, sees_mask
+
+    def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
+        """The distribution (n,) of the target given filled inputs and raw masks, both (n, ...)."""
+        return self.outputs.from_network(self.network(torch.cat([filled, mask.to(filled.dtype)], 1) if self.sees_mask else filled))
+
+
+class Frozen(nn.Module):
+    """Predict from a filled input with a network that never trains; gradients flow through it to the mask.
+
+    Args:
+        network: raw input to outputs.
+        outputs: what the network's numbers stand for.
+        to_raw: encoded rows to the raw units the network was trained on, differentiable.
+        probabilities: the network returns probabilities rather than logits.
+    """
+
+    def __init__(self, network: nn.Module, outputs: Outputs, *, to_raw: Callable[[Tensor], Tensor], probabilities: bool = False) -> None:
+        super().__init__()
+        self.network, self.outputs, self.to_raw, self.probabilities = network, outputs, to_raw, probabilities
+        self.requires_grad_(False)
+        self.eval()
+
+    def train(self, mode: bool = True) -> Frozen:
+        """Stay in evaluation mode: dropout and batch statistics would make it another model."""
+        return super().train(False)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Frozen:
+        """Stay frozen."""
+        return super().requires_grad_(False)
+
+    def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
+        """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
+        output = self.network(self.to_raw(filled))
+        return self.outputs.from_probabilities(output) if self.probabilities else self.outputs.from_network(output)
+
+
+class BlackBox(nn.Module):
+    """Predict by asking a function of raw rows; no gradient flows, and the same rows are asked for once.
+
+    Args:
+        function: raw rows (an array or a DataFrame) to (n, classes) probabilities or (n,) values.
+        outputs: what its numbers stand for.
+        decode: encoded rows to raw rows.
+    """
+
+    differentiable = False
+
+    def __init__(self, function: Callable[[RawRows], object], outputs: Outputs, *, decode: Callable[[Tensor], RawRows]) -> None:
+        super().__init__()
+        self.ask, self.outputs, self.decode = CachedModel(function), outputs, decode
+
+    def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
+        """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
+        answer = self.ask(self.decode(filled))
+        values = torch.as_tensor(np.ascontiguousarray(answer), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
+        as_many_outputs(values.shape[1], self.outputs.count)
+        return self.outputs.from_probabilities(values)
+
+
+def frozen_predictor(ask: CachedModel, target: Target, features: Features) -> nn.Module:
+    """The explained model as a predictor that never trains."""
+    function = ask.function
+    if isinstance(function, NetworkFunction):
+        network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
+        if target.outputs.real:
+            network = _Standardised(network, target.mean, target.scale)
+        return Frozen(network, target.outputs, to_raw=features.to_network, probabilities=function.probabilities)
+    return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
+
+
+class _Standardised(nn.Module):
+    """A network whose values are in standardised units."""
+
+    def __init__(self, network: nn.Module, mean: float, scale: float) -> None:
+        super().__init__()
+        self.network, self.mean, self.scale = network, mean, scale
+
+    def forward(self, x: Tensor) -> Tensor:
+        values: Tensor = self.network(x)
+        return (values - self.mean) / self.scale
+
+
+class _StandardisedFunction:
+    """A function whose values are in standardised units."""
+
+    def __init__(self, function: Callable[[RawRows], object], target: Target) -> None:
+        self.function, self.mean, self.scale = function, target.mean, target.scale
+
+    def __call__(self, rows: RawRows) -> np.ndarray:
+        said: np.ndarray = (as_array(self.function(rows)) - self.mean) / self.scale
+        return said
