@@ -36,7 +36,8 @@ from lexplain.methods import METHODS
 from lexplain.core import Classes
 import lexplain as lx
 import lexplain.metrics as ev
-from lexplain.training import evaluator, retrained
+from lexplain.training import retrained
+from lexplain.evaluation import evaluator
 evaluator.JUDGE_STEPS = evaluator.READER_STEPS = 50  # how well judges judge is not asked here
 retrained.RETRAINING_STEPS = 50
 MEASURES = ["fidelity", "off the data"]  # curves and infidelity have lines of their own, or ask about few rows

@@ -12,10 +12,10 @@ def _seed():
 
 # How long networks learn that only judge, and how fast: the one place of the tests that knows where the library keeps it.
 JUDGES = {
-    "judge": "lexplain.training.evaluator.JUDGE_STEPS",
-    "reader": "lexplain.training.evaluator.READER_STEPS",
-    "reader_rate": "lexplain.training.evaluator.READER_RATE",
-    "retraining": "lexplain.training.retrained.RETRAINING_STEPS",
+    "judge": "lexplain.evaluation.evaluator.JUDGE_STEPS",
+    "reader": "lexplain.evaluation.evaluator.READER_STEPS",
+    "reader_rate": "lexplain.evaluation.evaluator.READER_RATE",
+    "retraining": "lexplain.evaluation.retrained.RETRAINING_STEPS",
 }
 
 

@@ -14,11 +14,12 @@ import torch
 from torch import nn
 
 import lexplain as lx
-from lexplain.auditing import Evaluation, Measure
+from lexplain.auditing import Measure
 from lexplain.baselines import RandomBaseline
 from lexplain.core.contracts import Encoded
 from lexplain.core.dataset import Dataset, Part
 from lexplain.estimators import StraightThrough
+from lexplain.evaluation import Evaluation
 from lexplain.features import FeatureKind
 from lexplain.kinds import Kind, Pace
 from lexplain.masks import Coins, top_k_mask

@@ -18,12 +18,13 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
-from .auditing import MEASURES, Evaluation, Evaluators, Others, Run, estimates, judge, means
+from .auditing import MEASURES, estimates, judge, means
 from .core import Dataset, Explanation
 from .core.contracts import Model
 from .core.files import write_bytes
 from .core.splits import first_tenth
 from .data import load_data
+from .evaluation import Evaluation, Evaluators, Others, Run
 from .explainers import Explainer, FitWarning
 from .metrics import Estimate
 from .models import Problem

@@ -11,7 +11,7 @@ import torch
 import lexplain as lx
 from lexplain.auditing import MEASURES, Card, Line, Measure, find_measures, judge
 from lexplain.auditing.audit import _other_rows, off_the_data
-from lexplain.auditing.inputs import ClassSelection
+from lexplain.auditing.class_selection import ClassSelection
 from lexplain.baselines import BASELINES
 from lexplain.core import Explanation
 from lexplain.features import Patches

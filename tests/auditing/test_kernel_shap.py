@@ -7,10 +7,11 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, NEEDS, Evaluation, Evaluators, Others, Questions, Run, kernel_shap, measure as measures
+from lexplain.auditing import MEASURES, NEEDS, kernel_shap, measure as measures
 from lexplain.auditing.kernel_shap import PEER_ROWS
 from lexplain.auditing.measures import cost
 from lexplain.core import Explanation
+from lexplain.evaluation import Evaluation, Evaluators, Others, Questions, Run
 from lexplain.models import Problem
 from lexplain.training import fabric_of
 

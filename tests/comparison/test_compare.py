@@ -19,9 +19,9 @@ from lexplain.comparison.cell import FEW_ROWS, MIN_MASKS, Cell, Finished
 from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
 from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
+from lexplain.evaluation import Evaluator
 from lexplain.kinds import columns as of_tables
 from lexplain.metrics import accuracy
-from lexplain.training import Evaluator
 
 pytest.importorskip("captum")
 running = import_module("lexplain.comparison.compare")  # the function has the module's name

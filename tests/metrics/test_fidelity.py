@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from lexplain.core import Classes, Trial, as_target
+from lexplain.evaluation.retrained import retrain
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.fidelity import (
@@ -16,7 +17,6 @@ from lexplain.metrics.fidelity import (
     post_hoc_accuracy,
 )
 from lexplain.networks import mlp
-from lexplain.training.retrained import retrain
 
 COUNT = 4
 X = torch.randn(1500, COUNT, generator=torch.Generator().manual_seed(0))

@@ -7,11 +7,11 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from lexplain.core import Classes, Trial, as_target
+from lexplain.evaluation.retrained import retrain
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.metrics.roar import kar, only_first, retraining_curve, roar, without_first
 from lexplain.networks import mlp
-from lexplain.training.retrained import retrain
 
 COUNT = 5
 DRAW = torch.Generator().manual_seed(0)

@@ -11,12 +11,12 @@ import torch
 from lexplain import imputers
 from lexplain.core import Dataset, Part
 from lexplain.estimators import Rebar
+from lexplain.evaluation import Evaluator
 from lexplain.imputers import Constant, Marginal
 from lexplain.masks import Coins, UniformRate
 from lexplain.methods import Together
 from lexplain.reproduce import gallery, images, judges, lex_faces, lex_panels, realx_image_tables
 from lexplain.reproduce.cells import Cell, Run
-from lexplain.training import Evaluator
 
 WHERE = {"machine": "one", "date": "2026-01-01", "code": "a", "fresh": True}
 TINY = {"rows": 60, "steps": 2, "batch_size": 20, "judge_steps": 2}

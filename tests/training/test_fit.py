@@ -13,10 +13,11 @@ from torch import nn
 
 from lexplain.core import Classes, Trial, as_target
 from lexplain.core.kinds import kind_of
+from lexplain.evaluation import retrain, train_evaluator
 from lexplain.explainers import Explainer, fitting
 from lexplain.features import Columns
 from lexplain.methods import Phase, Step, realx
-from lexplain.training import Settings, constant, cosine, fit, network, retrain, train_evaluator
+from lexplain.training import Settings, constant, cosine, fit, network
 
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))

@@ -1,4 +1,4 @@
-"""Auditing: is an explanation honest? evaluations, measures, the encoding test, and the card that joins them.
+"""Auditing: is an explanation honest? measures, the verdict, and the card that joins them.
 
 Not called `audit`: a folder of that name would hide the function `lexplain.audit`.
 """
@@ -7,10 +7,7 @@ from .as_explanation import as_explanation as as_explanation
 from .asking import questions as questions
 from .audit import audit as audit, card_of as card_of
 from .card import Card as Card, Line as Line
-from .encoding_test import MARGIN as MARGIN, encoding_values as encoding_values, judge as judge
-from .evaluation import Evaluation as Evaluation, Others as Others, Questions as Questions, Run as Run
-from .evaluators import Evaluators as Evaluators
-from .inputs import ClassSelection as ClassSelection
+from .class_selection import ClassSelection as ClassSelection
 from .measure import (
     NEEDS as NEEDS,
     Measure as Measure,
@@ -22,3 +19,4 @@ from .measure import (
     values_of as values_of,
 )
 from .measures import COMPARED as COMPARED, MEASURES as MEASURES
+from .verdict import MARGIN as MARGIN, judge as judge

@@ -12,11 +12,10 @@ from torch import Tensor, nn
 from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
+from ..evaluation import Questions, reinitialised
 from ..metrics.sanity import permuted
 from ..models import OnEncoded, on_encoded
-from ..training import reinitialised
-from .evaluation import Questions
-from .inputs import ClassSelection
+from .class_selection import ClassSelection
 
 
 def questions(

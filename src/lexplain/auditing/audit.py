@@ -14,22 +14,18 @@ from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
+from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..models import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
 from .asking import questions
 from .card import Card, Line, tradeoff
-from .encoding_test import MARGIN, judge
-from .evaluation import Evaluation, Others, Run
-from .evaluators import Evaluators
-from .inputs import ClassSelection, every_class
+from .class_selection import ClassSelection, every_class
 from .measure import NEEDS, Measure, estimates, find_measures
 from .measures import MEASURES
+from .verdict import MARGIN, judge, off_the_data
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-
-TOLD_APART = 0.75  # a classifier that does better than this tells filled rows from real ones
-CONTRADICTED = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
 
 
 def audit(
@@ -183,19 +179,3 @@ def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_cla
         return Others(problem.trial())
     theirs = one_class(rest[0], x, answer=None if real else problem.target.values)
     return Others(problem.trial(), lambda: (theirs.scores, theirs.mask))
-
-
-def off_the_data(card: Card) -> Card:
-    """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
-    known = {line.key: line.estimate for line in card.lines}
-    if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):
-        return card
-    shown, told, apart = known["fs_m"], known["eacc"], known["off_data_mean"]
-    if apart.low <= TOLD_APART or shown.high + CONTRADICTED >= told.low:
-        return card
-    why = (
-        f"the kept features tell the model's answer on {told.mean:.0%} of the rows, but the model itself, shown them alone, says something "
-        f"else on {1 - shown.mean:.0%}: rows with features taken out are unlike the data (told apart with AUROC {apart.mean:.2f}), so that "
-        "an explanation made by taking features out of this model describes it where it was never used"
-    )
-    return replace(card, verdict="off the data", why=why)

@@ -12,11 +12,11 @@ import torch
 
 from .. import check
 from ..core import Explanation, target_values
+from ..evaluation import Evaluation
 from ..masks import Coins
 from ..metrics.predictive import accuracy
 from ..metrics.ranking import without_padding
 from ..metrics.statistics import Estimate, bootstrap
-from .evaluation import Evaluation
 from .measure import Measure
 
 SIZES = 30  # points of a trade-off at the most

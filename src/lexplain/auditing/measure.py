@@ -10,9 +10,9 @@ from torch import Tensor
 
 from .. import check
 from ..core import seeded
+from ..evaluation import Evaluation
 from ..metrics.metric import Metric
 from ..metrics.statistics import Estimate, bootstrap
-from .evaluation import Evaluation
 from .kernel_shap import shap_there
 
 Taken = Literal["always", "usually", "if asked"]

@@ -12,11 +12,12 @@ from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState
 from ..core.kinds import kind_of
 from ..core.splits import tenth
+from ..evaluation import train_evaluator
 from ..imputers.given import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..networks import MLP
-from ..training import train_evaluator, train_network
+from ..training import train_network
 from .baseline import Baseline, Rows
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn

@@ -15,12 +15,13 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..auditing import ClassSelection, Evaluation, Measure, Others, Run, estimate_of, questions, values_of
+from ..auditing import ClassSelection, Measure, estimate_of, questions, values_of
 from ..baselines import Baseline
 from ..core import Explanation
 from ..core.contracts import Model
 from ..core.digest import digest
 from ..core.rows import take_rows
+from ..evaluation import Evaluation, Others, Run
 from ..explainers import Explainer, FitWarning, chosen_recipe
 from ..training import fabric_of
 from .scene import Scene

@@ -9,7 +9,6 @@ from pathlib import Path
 from torch import Tensor, nn
 
 from .. import __version__
-from ..auditing.evaluators import KIND, Evaluators
 from ..core import Dataset, Outputs, Part, Trial, seeded
 from ..core.contracts import Features, Model
 from ..core.digest import digest
@@ -17,6 +16,7 @@ from ..core.files import read_file, write_atomically
 from ..core.kinds import kind_of
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth
+from ..evaluation.evaluators import KIND, Evaluators
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..models import EncodedModel, Problem, Target

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from ..auditing import Card, Evaluation, Evaluators, Line, Others, Run, card_of
+from ..auditing import Card, Line, card_of
 from ..core import Trial, seeded, target_values
+from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..methods import Method
 from ..metrics import bootstrap
 from ..models import Target

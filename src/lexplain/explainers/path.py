@@ -14,9 +14,10 @@ from torch import Tensor
 
 from ..core import Trial, joined, target_values
 from ..core.splits import Splits
+from ..evaluation import Evaluator, train_evaluator
 from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
 from ..metrics import Estimate, accuracy, bootstrap
-from ..training import Evaluator, Settings, fit, train_evaluator
+from ..training import Settings, fit
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

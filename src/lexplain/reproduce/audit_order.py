@@ -12,9 +12,9 @@ from ..auditing import MARGIN, audit
 from ..core import Classes
 from ..core.contracts import RawRows
 from ..data import load_data
+from ..evaluation import retrain
 from ..explainers import Explainer
 from ..features import Columns
-from ..training import retrain
 from .cells import Cell, Run, trial_of
 from .realx_table1 import SETS, SIZES, TRAINING
 from .tables import mean_and_spread, write_result

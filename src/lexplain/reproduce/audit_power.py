@@ -15,10 +15,11 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
-from ..auditing import MARGIN, Evaluation, Evaluators, Others, Run as Judging, judge
+from ..auditing import MARGIN, judge
 from ..core import Classes, Dataset, Explanation, Part, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
+from ..evaluation import Evaluation, Evaluators, Others, Run as Judging
 from ..features import Columns
 from ..methods import METHODS
 from ..models import from_labels

@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 import torch
 
-from ..auditing import Evaluation, Evaluators, Run as Judging
 from ..data import load_data
+from ..evaluation import Evaluation, Evaluators, Run as Judging
 from ..explainers import Explainer
 from ..models import Problem
 from ..training import fabric_of

@@ -12,10 +12,10 @@ from lightning_fabric import Fabric
 from torch import nn
 
 from .. import check
-from ..auditing import Evaluators
 from ..core import Classes, Dataset, Part
 from ..core.digest import short_digest
 from ..data import load_data
+from ..evaluation import Evaluators
 from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
 from ..networks import cnn, mlp

@@ -12,16 +12,16 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 from torch import Tensor
 
-from ..auditing import Evaluation, Evaluators, Others, Run as Judging
 from ..core.contracts import Model
 from ..core.splits import first_tenth
 from ..data import load_data
+from ..evaluation import Evaluation, Evaluator, Evaluators, Others, Run as Judging
 from ..explainers import Explainer
 from ..features import Columns
 from ..masks import Coins
 from ..metrics import accuracy
 from ..models import Problem
-from ..training import Evaluator, fabric_of
+from ..training import fabric_of
 from .cells import Cell, Run, measured
 from .tables import mark_of, mean_and_spread, write_result
 

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from .. import estimators, imputers, objectives
-from ..auditing import Evaluation, Evaluators, Others, Run
 from ..core import Classes, Dataset, Explanation, Trial, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
+from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..features import Columns
 from ..masks import Coins
 from ..methods import METHODS, Method, Parts, PredictorSchedule

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from ...evaluation import Evaluation
 from ...metrics.speed import pays_from, speed
 from ...metrics.statistics import Estimate
-from ..evaluation import Evaluation
 from ..kernel_shap import BACKGROUND, PEER_ROWS, kernel_shap_seconds
 from ..measure import Measure
 

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
+from ...evaluation import Evaluation, retrain
 from ...imputers import Constant, Marginal
 from ...metrics.curves import deletion, deletion_curve, insertion, insertion_curve
 from ...metrics.fidelity import (
@@ -21,8 +22,6 @@ from ...metrics.infidelity import hidden_features, infidelity
 from ...metrics.metric import Metric
 from ...metrics.roar import kar, only_first, retraining_curve, roar, without_first
 from ...models import OnEncoded
-from ...training import retrain
-from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "fidelity"

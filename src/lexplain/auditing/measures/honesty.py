@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
+from ...core import target_values
+from ...evaluation import Evaluation
 from ...metrics.encoding import encoding
 from ...metrics.selection import mask_only_accuracy
-from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "honesty"
 
 
 def _mask_only(evaluation: Evaluation) -> Tensor:
-    return evaluation.mask_only
+    values = torch.zeros(len(evaluation.rows), dtype=torch.double)
+    for learn, mask, _, at in evaluation.folds:
+        theirs, own = (target_values(rows.target).argmax(1) for rows in (learn, evaluation.rows.take(at)))
+        values[at] = mask_only_accuracy(mask, theirs, evaluation.mask[at], own)
+    return values
 
 
 def _encoding(evaluation: Evaluation) -> Tensor:

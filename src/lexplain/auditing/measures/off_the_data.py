@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from ...core.contracts import Imputer
+from ...evaluation import SOME, Evaluation
 from ...features import raw_mask
 from ...imputers import Constant, Marginal
 from ...metrics.off_data import off_data
-from ..evaluation import SOME, Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "off the data"

@@ -6,9 +6,9 @@ from functools import partial
 
 from torch import Tensor
 
+from ...evaluation import Evaluation
 from ...metrics.metric import Metric
 from ...metrics.predictive import accuracy, auprc, auroc, log_likelihood
-from ..evaluation import Evaluation
 from ..measure import Measure, Taken, of_metric
 
 BY_JUDGE = "by a judge who sees what is kept alone: "

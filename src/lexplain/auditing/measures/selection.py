@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from ...evaluation import Evaluation
 from ...metrics.selection import empty, kept, selection_rate
-from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "selection"

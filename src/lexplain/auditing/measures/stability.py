@@ -7,10 +7,10 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ...evaluation import SOME, Evaluation
 from ...metrics.sanity import mask_cosine
 from ...metrics.sensitivity import sensitivity
 from ...metrics.stability import mask_stability, rank_stability
-from ..evaluation import SOME, Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "stability"

@@ -6,9 +6,9 @@ from functools import partial
 
 from torch import Tensor
 
+from ...evaluation import Evaluation
 from ...metrics.metric import Metric
 from ...metrics.truth import auroc_against_truth, cfsr, fdr, fpr, median_rank, tpr
-from ..evaluation import Evaluation
 from ..measure import Measure, of_metric
 
 GROUP = "truth"

@@ -14,7 +14,7 @@ from ..core.contracts import Features
 from ..core.files import read_file, write_atomically
 from ..core.splits import tenth
 from ..masks import Coins, FixedMasks
-from ..training import Evaluator
+from .evaluator import Evaluator
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

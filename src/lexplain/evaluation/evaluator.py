@@ -20,7 +20,7 @@ from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..models import Trained
 from ..objectives import cross_entropy
-from .network import train_network
+from ..training.network import train_network
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import erf, sqrt
 from typing import TYPE_CHECKING
 
 import torch
@@ -12,16 +10,12 @@ from torch import Tensor
 from ..core import Trial
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth_at
-from ..metrics.encoding import encoding
-from ..metrics.statistics import Estimate, bootstrap
 from ..objectives import cross_entropy
-from ..training import Evaluator, MaskAwareReader, MaskDensityRatio
+from .evaluator import Evaluator
+from .readers import MaskAwareReader, MaskDensityRatio
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
-
-MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
-LEVEL = 0.95
 
 
 def encoding_values(
@@ -69,38 +63,9 @@ def encoding_values(
             torch.cat([_log_likelihood(reader, rows.to(device), shown.to(device)).cpu() for rows, shown in parts])
             for reader in (told, untold)
         )
-    return encoding(known, unknown)
+    return (known - unknown).double()
 
 
 def _log_likelihood(reader: Evaluator | MaskAwareReader, rows: Trial, shown: Tensor) -> Tensor:
     """How likely (b,) a reader finds the targets of rows, of which it is shown some features."""
     return -cross_entropy(rows.target, reader(rows.x, shown, rows.valid))
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the encoding test concludes."""
-
-    word: str  # "honest", "encodes" or "cannot tell"
-    encodes: bool | None
-    why: str
-    p_value: float
-
-
-def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]:
-    """Compare the mean encoding with a margin: above it with confidence, below it with confidence, or neither."""
-    estimate = bootstrap(values, level=2 * LEVEL - 1)  # two one-sided tests at 5 %
-    error = float(values.std() / sqrt(max(1, len(values))))
-    p_value = 0.5 * (1 - erf((estimate.mean - margin) / (error * sqrt(2)))) if error > 0 else float(estimate.mean <= margin)
-    shown = estimate.told("nats")
-    if estimate.low > margin:
-        why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, above the margin of {margin:g}"
-        return estimate, Verdict("encodes", True, why, p_value)
-    if estimate.high < -margin:
-        why = f"a judge who knows the masks predicts worse by {shown} than one who does not: the judges learned too little; give more rows"
-        return estimate, Verdict("cannot tell", None, why, p_value)
-    if estimate.high < margin:
-        why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, within the margin of {margin:g}"
-        return estimate, Verdict("honest", False, why, p_value)
-    why = f"the choice of the mask tells {shown} about the answer, and the margin of {margin:g} lies inside the interval; give more rows"
-    return estimate, Verdict("cannot tell", None, why, p_value)

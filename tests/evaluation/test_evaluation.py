@@ -6,12 +6,13 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, Evaluation, Evaluators, Measure, Others, Questions, Run, estimates, means, values_of
+from lexplain.auditing import MEASURES, Measure, estimates, means, values_of
 from lexplain.core import Explanation
+from lexplain.evaluation import Evaluation, Evaluator, Evaluators, Others, Questions, Run
 from lexplain.masks import Coins
 from lexplain.metrics import bootstrap
 from lexplain.models import Problem
-from lexplain.training import Evaluator, fabric_of
+from lexplain.training import fabric_of
 
 X = torch.randn(90, 3, generator=torch.Generator().manual_seed(0)).numpy()
 FEATURES = lx.Columns().fit(X)
@@ -64,7 +65,7 @@ def test_other_rows_are_explained_once_and_only_where_their_masks_are_read():
     evaluation = made(Others(OTHER, lambda: asked.append(1) or explained()))
     assert evaluation.judged.shape == (50, 2) and not asked
     (fold,) = evaluation.folds
-    assert evaluation.encoding.shape == evaluation.mask_only.shape == (50,) and asked == [1]
+    assert evaluation.encoding.shape == MEASURES["mask_only_acc"].values(evaluation).shape == (50,) and asked == [1]
     assert fold.learn is OTHER and fold.judged.tolist() == list(range(50))
 
 

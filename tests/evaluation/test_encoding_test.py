@@ -5,12 +5,12 @@ from math import log
 import pytest
 import torch
 
-from lexplain.auditing import encoding_values, judge
+from lexplain.auditing import judge
 from lexplain.core import Trial, as_target, outputs_of
+from lexplain.evaluation import Evaluator, MaskAwareReader, MaskDensityRatio, encoding_values
 from lexplain.features import Columns
 from lexplain.networks import mlp
 from lexplain.reproduce.planted import ENCODERS, HONEST
-from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio
 
 COUNT, ROWS, STEEP = 4, 1500, 1.5
 GENERATOR = torch.Generator().manual_seed(0)

@@ -8,7 +8,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 import lexplain as lx
-from lexplain.auditing.inputs import ClassSelection, every_class
+from lexplain.auditing.class_selection import ClassSelection, every_class
 from lexplain.core import Explanation
 from lexplain.models import targets_of
 

@@ -15,9 +15,9 @@ from ..core import Trial, target_values
 from ..features import raw_mask
 from ..methods import Step
 from ..objectives import cross_entropy
+from ..training.network import Loss, Network, train_network
 from . import evaluator as evaluators
 from .evaluator import Evaluator, chosen_masks, dealer
-from .network import Loss, Network, train_network
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

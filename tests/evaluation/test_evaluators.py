@@ -5,12 +5,11 @@ import torch
 from torch import nn
 
 import lexplain as lx
-from lexplain.auditing import Evaluators
 from lexplain.core import Classes
 from lexplain.core.splits import first_tenth, tenth
+from lexplain.evaluation import Evaluator, Evaluators, train_evaluator
 from lexplain.masks import Coins, UniformRate
 from lexplain.models import Problem
-from lexplain.training import Evaluator, train_evaluator
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0)).numpy()
 FEATURES, OUTPUTS = lx.Columns().fit(X), Classes(2)

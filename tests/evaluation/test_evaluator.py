@@ -5,10 +5,10 @@ import torch
 from torch import nn
 
 from lexplain.core import Classes, RealValue, Trial, as_target
+from lexplain.evaluation import Evaluator, train_evaluator
 from lexplain.features import Columns, Groups
 from lexplain.masks import Coins, UniformRate
 from lexplain.networks import mlp
-from lexplain.training import Evaluator, train_evaluator
 
 COUNT = 5
 GENERATOR = torch.Generator().manual_seed(0)

@@ -17,7 +17,7 @@ from ..core.splits import tenth
 from ..methods import Step
 from ..models import Trained
 from ..objectives import cross_entropy
-from .network import train_network
+from ..training.network import train_network
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from lexplain.core import Classes, RealValue, Trial, as_target
+from lexplain.evaluation.retrained import reinitialised, retrain
 from lexplain.features import Columns
 from lexplain.networks import mlp
-from lexplain.training.retrained import reinitialised, retrain
 
 X = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))
 FEATURES = Columns().fit(X.numpy())

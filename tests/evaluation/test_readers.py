@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from lexplain.core import Classes, Trial, as_target
+from lexplain.evaluation import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
 from lexplain.features import Columns
 from lexplain.networks import mlp
-from lexplain.training import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
 
 COUNT, ROWS = 4, 700
 X = torch.randn(ROWS, COUNT, generator=torch.Generator().manual_seed(0))

@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import torch
 from torch import Tensor
 
-from ..core import Explanation, Outputs, Trial, target_values
+from ..core import Explanation, Outputs, Trial
 from ..core.contracts import Features
 from ..core.rows import MAX_ROWS
 from ..core.splits import halves
 from ..masks import Coins, FixedMasks, UniformRate
-from ..metrics.selection import mask_only_accuracy
 from ..models import OnEncoded, Target
-from ..training import Evaluator
 from .encoding_test import encoding_values
+from .evaluator import Evaluator
 from .evaluators import Evaluators
 
 if TYPE_CHECKING:
@@ -210,13 +209,4 @@ class Evaluation:
         for place, (learn, mask, _, at) in enumerate(self.folds):
             judge, rows = self._judge(place, Coins), self.rows.take(at)
             values[at] = encoding_values(judge, learn, mask, rows, self.mask[at], fabric=run.fabric, seed=run.seed, max_rows=run.max_rows)
-        return values
-
-    @cached_property
-    def mask_only(self) -> Tensor:
-        """(b,) 1 where a forest that sees the mask alone names the class."""
-        values = torch.zeros(len(self.rows), dtype=torch.double)
-        for learn, mask, _, at in self.folds:
-            theirs, own = (target_values(rows.target).argmax(1) for rows in (learn, self.rows.take(at)))
-            values[at] = mask_only_accuracy(mask, theirs, self.mask[at], own)
         return values
