@@ -30,7 +30,7 @@ from lexplain.methods.sizes import Family
 from lexplain.models import CachedModel
 from lexplain.objectives import Objective
 from lexplain.report.pictures import Pictures, RowPictures
-from lexplain.report.row_html import features_table
+from lexplain.report.rows import features_table
 
 KIND = "phrases"
 OPINIONS = ("bad", "good")  # the word that decides

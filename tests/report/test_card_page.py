@@ -9,8 +9,7 @@ import pytest
 from lexplain.auditing import Card, Line
 from lexplain.metrics import Estimate
 from lexplain.report import card_page
-from lexplain.report.card_page import _own_point, _tradeoff
-from lexplain.report.measures import GROUPS, estimate_of, measures_html
+from lexplain.report.card_page import GROUPS, _own_point, _tradeoff, estimate_of, measures_html
 from lexplain.report.verdict import LOOKS, MEANINGS
 
 NOTHING = Estimate(nan, nan, nan, 0)

@@ -16,7 +16,7 @@ from lexplain.features import Patches
 from lexplain.imputers import Constant, Marginal
 from lexplain.report import feature_rates, image_grid, image_kept, image_overlay, image_scores, imputed, row_bars, selection_map, to_svg
 from lexplain.report.figures.canvas import ORANGE
-from lexplain.report.images.paint import HIDDEN, scale_of
+from lexplain.report.images.picture import HIDDEN, scale_of
 
 KINDS = {
     "grey": {},

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 from lexplain.auditing import Card
 from lexplain.features import Patches
 from lexplain.report import card_page, explanation_page, explanation_table
-from lexplain.report.images.paint import scale_of
+from lexplain.report.images.picture import scale_of
 
 IMAGE = re.compile(r'<img src="data:image/png;base64,([^"]+)" alt="([^"]*)"')
 
@@ -103,3 +103,7 @@ def test_patches_without_their_images_have_bars(make_pictures):
     html = explanation_page(make_pictures(data=None))
     assert 'class="bar"' in html
     assert not pictures(html)
+
+
+def test_what_is_enlarged_is_not_enlarged_again():
+    assert all(scale_of(side * scale_of(side, 1), 1) == 1 for side in range(1, 400))

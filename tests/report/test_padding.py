@@ -10,9 +10,8 @@ from matplotlib.colors import to_rgba
 from lexplain.auditing import Card
 from lexplain.report import card_page, explanation_page, explanation_table, feature_rates, row_bars, selection_map
 from lexplain.report.explanation_page import summary
-from lexplain.report.figures.mask_cells import PADDING
-from lexplain.report.padding import has_features, kept_rates
-from lexplain.report.rows import read_row
+from lexplain.report.figures.named import PADDING
+from lexplain.report.rows import has_features, kept_rates, read_row
 
 
 @pytest.fixture(params=["no features", "features of an unknown kind"])

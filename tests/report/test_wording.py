@@ -8,7 +8,7 @@ from lexplain.report.wording import duration, number, shorten
 
 
 def test_examples_run():
-    assert doctest.testmod(wording) == (0, 5)
+    assert doctest.testmod(wording) == (0, 6)
 
 
 @pytest.mark.parametrize("value", [0.0, -0.5, 9.999, 10.0, 999.9, -1e12, 1e-9, np.float32(0.25), np.int64(-3)])

@@ -1,7 +1,6 @@
 """Report. Figures of explanations and of comparisons, and one self-contained HTML page that holds them."""
 
 from .card_page import card_page as card_page
-from .explanation_figures import feature_rates as feature_rates, row_bars as row_bars, selection_map as selection_map
 from .explanation_page import explanation_page as explanation_page, explanation_table as explanation_table
 from .figures import (
     another_explanation as another_explanation,
@@ -26,3 +25,4 @@ from .images import (
     masks_side_by_side as masks_side_by_side,
 )
 from .page import Section as Section, page as page
+from .pictures import feature_rates as feature_rates, row_bars as row_bars, selection_map as selection_map

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from lexplain.core import Explanation
 
-from .explanation_figures import feature_rates, selection_map
-from .padding import has_features
 from .page import Section, page
-from .pictures import pictures_of, row_pictures_of
+from .pictures import feature_rates, pictures_of, row_pictures_of, selection_map
+from .rows import has_features
 from .wording import count
 
 PAGE_ROWS, PAGE_FEATURES = 20, 8

@@ -41,16 +41,13 @@ def fit_page(explainer: Explainer, *, version: str = "", date: str = "") -> str:
 def _rows(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of a path to print, with words for names."""
     shown = table[(np.arange(len(table)) % EVERY == 0) | table["chosen"]]
-    columns = {"price (nats)": shown["price"], "features kept": shown["kept"], "cost (nats)": _costs(shown["cost"])}
+    # A cost of nothing is 0, not what rounding left of it.
+    columns = {"price (nats)": shown["price"], "features kept": shown["kept"], "cost (nats)": shown["cost"].round(6) + 0.0}
     columns["interval of the cost"] = _intervals(shown, "cost")
     if "eacc" in table:
         columns |= {"eACC": shown["eacc"], "interval of eACC": _intervals(shown, "eacc")}
     chosen = pd.Series(np.where(shown["chosen"], "chosen", ""), shown.index)
     return pd.DataFrame({**columns, "choice": chosen}).reset_index(drop=True)
-
-
-def _costs(column: pd.Series[float]) -> pd.Series[float]:
-    return column.round(6) + 0.0  # a cost of nothing is 0, not what rounding left of it
 
 
 def _intervals(table: pd.DataFrame, name: str) -> pd.Series[str]:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .figures.svg import figure_of, to_svg
+from .figures.canvas import figure_of, to_svg
 from .wording import number
 
 TEMPLATES = Environment(

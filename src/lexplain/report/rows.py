@@ -1,17 +1,38 @@
-"""What is to be said of one row of an explanation, whoever draws it."""
+"""Rows of an explanation: what is to be said of one, in words and as HTML; padding is no feature, and counts nowhere."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import torch
+from torch import Tensor
 
 from lexplain.core import Explanation
 
-from .padding import valid_features
-from .wording import number
+from .page import TEMPLATES
+from .wording import count, number, shorten
+
+TABLE_FEATURES = 12
+PALE, SKY, PEACH = (238, 242, 246), (143, 196, 230), (246, 178, 128)  # red, green, blue; dark text can be read on all of them
+
+
+def has_features(explanation: Explanation) -> bool:
+    """Whether there is a row with a feature, and so something to draw."""
+    return int(explanation.counts.sum()) > 0
+
+
+def valid_features(explanation: Explanation) -> Tensor:
+    """(b, d) of bool: the features that each row has."""
+    return torch.ones_like(explanation.mask, dtype=torch.bool) if explanation.valid is None else explanation.valid.bool()
+
+
+def kept_rates(explanation: Explanation) -> Tensor:
+    """(d,) the share of rows that keep each feature, among the rows that have it; NaN where none has."""
+    return explanation.mask.float().sum(0) / valid_features(explanation).sum(0)
 
 
 @dataclass(frozen=True)
@@ -58,7 +79,7 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
     scores = explanation.scores[row].detach().float().cpu().tolist()
     kept = explanation.mask[row].bool().tolist()
     there = valid_features(explanation)[row].tolist()
-    names, values = explanation.row_names(row), _values(explanation, row)
+    names, values = explanation.row_names(row), ["" if cell is None else number(cell) for cell in explanation.cells(row)]
     wanted = [j for j in range(len(scores)) if there[j] and (kept[j] or not kept_only)]
     size = [-math.inf if math.isnan(s) else s for s in scores]
     chosen = sorted(wanted, key=lambda j: (not kept[j], -size[j] if kept[j] else -abs(size[j])))[:most]
@@ -89,11 +110,6 @@ def row_label(explanation: Explanation, row: int) -> str:
     return str(data.index[row]) if isinstance(data, (pd.DataFrame, pd.Series)) else str(row % len(explanation))
 
 
-def _values(explanation: Explanation, row: int) -> list[str]:
-    """What the row holds at each feature; an empty text where that is not one value."""
-    return ["" if cell is None else number(cell) for cell in explanation.cells(row)]
-
-
 def _outcome(explanation: Explanation, row: int) -> str:
     if explanation.predict is None and explanation.target_index is None:
         return ""
@@ -104,3 +120,45 @@ def _outcome(explanation: Explanation, row: int) -> str:
     if explanation.predict is None:
         return name
     return f"{'' if explanation.target_index is not None else 'predicted '}{name} ({float(explanation.prediction[row, target]):.0%})"
+
+
+def about_bars(explanation: Explanation) -> str:  # noqa: ARG001  the same for all
+    """How to read the bars."""
+    return "Bars show scores, the highest first. Kept features are blue, bold and ticked."
+
+
+def bars_html(explanation: Explanation, rows: Sequence[int], *, most: int) -> str:
+    """Rows side by side, a bar a feature, the kept ones ticked."""
+    return TEMPLATES.get_template("rows.html").render(rows=[_drawn(read_row(explanation, row, most=most)) for row in rows])
+
+
+def features_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
+    """An HTML fragment of a few rows: their kept features with value and score; the predictor is not run for it."""
+    ask = explanation.predict is None
+    shown = [read_row(explanation, row, most=TABLE_FEATURES, kept_only=True, ask=ask) for row in rows]
+    return TEMPLATES.get_template("table.html").render(
+        summary=summary, rows=[_drawn(row) for row in shown], left_out=left_out, outcomes=any(row.outcome for row in shown)
+    )
+
+
+def _drawn(row: Row) -> dict[str, object]:
+    """A row as its template wants it; a bar's length is a share of the row's largest score."""
+    sizes = [abs(item.score) for item in row.items if math.isfinite(item.score)]
+    largest = max(sizes, default=0.0) or 1.0
+    more = f"{count(row.left_out, 'more feature')}, {row.left_out_kept or 'none'} of them kept." if row.left_out else ""
+    items = [_bar(item, largest) for item in row.items]
+    return {"title": row.title, "label": row.label, "outcome": row.outcome, "items": items, "more": more, "more_kept": row.left_out_kept}
+
+
+def _bar(item: Item, largest: float) -> dict[str, object]:
+    share = 0.0 if math.isnan(item.score) else min(1.0, abs(item.score) / largest)
+    return {
+        "full": item.label,
+        "name": shorten(item.name, 40),
+        "value": shorten(item.value, 24),
+        "score": number(item.score),
+        "kept": item.kept,
+        "minus": item.score < 0,
+        "share": round(100 * share, 1),
+        "tint": ", ".join(f"{pale + (full - pale) * share:.0f}" for pale, full in zip(PALE, PEACH if item.score < 0 else SKY, strict=True)),
+    }

@@ -75,6 +75,16 @@ def count(many: int, one: str, several: str = "") -> str:
     return f"{many:,} {one if many == 1 else several or one + 's'}"
 
 
+def some_of(some: int, of_all: int, one: str) -> str:
+    """How many of all, with their noun.
+
+    Example:
+        >>> some_of(3, 40, "row"), some_of(40, 40, "row")
+        ('3 of 40 rows', '40 rows')
+    """
+    return count(some, one) if some == of_all else f"{some} of {count(of_all, one)}"
+
+
 def nats(value: float) -> str:
     """A number of nats, in which nothing is 0 and not what rounding left of it.
 

@@ -1,18 +1,15 @@
 """Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here.
 
-`another_explanation` draws several panels, and returns its Figure.
+`another_explanation` draws several panels, and returns its Figure. Explanations by the names of their features are drawn in `named.py`.
 """
 
 from .another_explanation import another_explanation as another_explanation
+from .canvas import save as save, to_svg as to_svg
 from .certainty import certainty as certainty
 from .cost import cost as cost
 from .honesty import honesty as honesty
 from .kept_tradeoff import kept_tradeoff as kept_tradeoff
-from .mask_cells import mask_cells as mask_cells
 from .path import path as path
-from .rate_bars import rate_bars as rate_bars
-from .score_bars import score_bars as score_bars
 from .strip import strip as strip
-from .svg import save as save, to_svg as to_svg
 from .sweep import sweep as sweep
 from .truth_tradeoff import truth_tradeoff as truth_tradeoff

@@ -1,17 +1,25 @@
-"""What every figure shares: a white card, colours that the colour-blind can tell apart, a heading."""
+"""What every figure shares: a white card, colours that the colour-blind can tell apart, a heading, and the way into SVG or a file."""
 
 from __future__ import annotations
 
+import io
 import math
+import threading
+import warnings
 from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
 
+import matplotlib
 import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap, LinearSegmentedColormap
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from lexplain.core.contracts import Json
+from lexplain.core.files import write_bytes
 from lexplain.report.wording import shorten
 
 INK, MUTED, RULE = "#1f2933", "#616e7c", "#d5dae0"
@@ -21,6 +29,13 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 KEPT_SHADES: Colormap = LinearSegmentedColormap.from_list("kept", ["#a6cbe6", "#0072B2", "#00304d"], N=40)  # the palest is not white
 TEXT = 9.5  # points, of everything but titles
 HEADING = 0.8  # inches that a title and a line of legend take between two panels
+SETTINGS: Json = {"svg.hashsalt": "lexplain", "svg.fonttype": "none"}  # text stays text: to search, copy and read aloud
+NO_METADATA: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+RENDERING = threading.Lock()  # matplotlib's settings and Python's warning filters belong to the whole process
 
 
 class LaidOutOnce(ConstrainedLayoutEngine):
@@ -88,19 +103,17 @@ def heading(ax: Axes, title: str, handles: Sequence[Artist] = (), *, columns: in
     ink = ax.title.get_color()
     ax.set_title(literal(title, 200), loc="left", size=11, weight="bold", color=ink, pad=8 + 15 * lines)
     if handles:
-        ax.legend(
-            handles=list(handles),
-            ncols=columns,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            borderaxespad=0.2,
-            borderpad=0,
-            frameon=False,
-            fontsize=TEXT,
-            labelcolor=ink,
-            columnspacing=1.4,
-            handletextpad=0.5,
-        )
+        gaps: dict[str, Any] = {"borderaxespad": 0.2, "borderpad": 0, "columnspacing": 1.4, "handletextpad": 0.5}
+        look: dict[str, Any] = {"frameon": False, "fontsize": TEXT, "labelcolor": ink}
+        ax.legend(handles=list(handles), ncols=columns, loc="lower left", bbox_to_anchor=(0.0, 1.0), **gaps, **look)
+
+
+def name_lines(ax: Axes, names: Sequence[str], *, size: float = TEXT) -> None:
+    """Write a name beside each line of bars or points, the first line on top, and draw a grid behind them."""
+    ax.set_yticks(range(len(names)), names, size=size)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(axis="x", color=RULE, linewidth=0.6)
 
 
 def literal(text: object, most: int = 28) -> str:
@@ -116,3 +129,35 @@ def rows_of_table(table: pd.DataFrame, needed: Collection[str]) -> pd.DataFrame:
     if table.empty:
         raise ValueError("the table has no row, so there is nothing to draw; give at least one")
     return table.reset_index(drop=True)
+
+
+def to_svg(drawn: Figure | Axes) -> str:
+    """The figure as an `<svg>` element, which is also a complete SVG file."""
+    text = _render(drawn, "svg").decode()
+    return text[text.index("<svg") :]
+
+
+def save(drawn: Figure | Axes, path: str | Path) -> Path:
+    """Write the figure into an .svg, .png or .pdf file; a failure leaves the old file whole."""
+    kind = Path(path).suffix.lower().removeprefix(".")
+    if kind not in NO_METADATA:
+        raise ValueError(f"{path} does not end in .svg, .png or .pdf, which are what a figure can be saved as; choose one of them")
+    content = to_svg(drawn).encode() if kind == "svg" else _render(drawn, kind)
+    return write_bytes(path, content)
+
+
+def figure_of(drawn: Figure | Axes) -> Figure:
+    """The whole figure that some axes lie on."""
+    figure = drawn.figure if isinstance(drawn, Axes) else drawn
+    while isinstance(figure, SubFigure):
+        figure = figure.figure
+    assert isinstance(figure, Figure)
+    return figure
+
+
+def _render(drawn: Figure | Axes, kind: str) -> bytes:
+    content = io.BytesIO()
+    with RENDERING, matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a browser has fonts for the scripts that matplotlib lacks
+        figure_of(drawn).savefig(content, format=kind, metadata=NO_METADATA[kind], bbox_inches="tight", pad_inches=0.1, dpi=150)
+    return content.getvalue()

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from lexplain.report.wording import duration
 
-from .canvas import BLUE, INK, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
+from .canvas import BLUE, INK, TEXT, axes_or_new, heading, literal, name_lines, rows_of_table
 
 
 def cost(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
@@ -26,20 +26,16 @@ def cost(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     if not (np.isfinite(times) & (times > 0)).all():
         raise ValueError(f"ms holds {times.tolist()}, but a logarithmic scale needs finite numbers above 0; drop what was not measured")
     ax = axes_or_new(ax, 6.0, 1.2 + 0.3 * len(times))
-    places = np.arange(len(times))
     ax.set_xscale("log")
     start = 10.0 ** (math.ceil(math.log10(times.min())) - 1)
     start = start / 10 if times.min() < 1.5 * start else start
-    ax.barh(places, times - start, left=start, height=0.66, color=BLUE)
-    for place, time in zip(places.tolist(), times.tolist(), strict=True):
+    ax.barh(range(len(times)), times - start, left=start, height=0.66, color=BLUE)
+    for place, time in enumerate(times.tolist()):
         ax.annotate(duration(time), (time, place), xytext=(5, 0), textcoords="offset points", va="center", size=TEXT, color=INK)
-    ax.set_yticks(places, [literal(name) for name in table["method"]], size=TEXT + 0.5)
-    ax.set_ylim(len(times) - 0.4, -0.6)
+    name_lines(ax, [literal(name) for name in table["method"]], size=TEXT + 0.5)
     ax.set_xlim(start, times.max() * (times.max() / start) ** 0.15)  # room for the last label
     ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: duration(time)))
     ax.xaxis.set_minor_formatter(NullFormatter())
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color=RULE, linewidth=0.6)
     ax.set_xlabel("time per explanation (each line is ten times the one before)", size=TEXT)
     heading(ax, "What one explanation costs")
     return ax

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from .canvas import BLUE, INK, ORANGE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
+from .canvas import BLUE, INK, ORANGE, TEXT, axes_or_new, heading, literal, name_lines, rows_of_table
 
 COLUMNS = ("method", "acc", "acc_low", "acc_high", "eacc", "eacc_low", "eacc_high", "verdict")
 APART = 0.15  # how far above and below its line a method's two points lie
@@ -35,10 +35,7 @@ def honesty(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     encodes = (table["eacc_high"] < table["acc_low"]).tolist()
     for place, bad in enumerate(encodes):
         _method(ax, place, table.iloc[place].to_dict(), ORANGE if bad else BLUE, shortest)
-    ax.set_yticks(range(len(table)), [literal(name) for name in table["method"]], size=TEXT + 0.5)
-    ax.set_ylim(len(table) - 0.4, -0.6)
-    ax.tick_params(axis="y", length=0)
-    ax.grid(axis="x", color=RULE, linewidth=0.6)
+    name_lines(ax, [literal(name) for name in table["method"]], size=TEXT + 0.5)
     ax.margins(x=0.08)
     ax.set_xlabel("accuracy, with confidence intervals", size=TEXT)
     heading(ax, "Does the accuracy survive an honest judge?", _legend(encodes))

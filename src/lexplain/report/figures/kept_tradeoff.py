@@ -34,7 +34,11 @@ def kept_tradeoff(table: pd.DataFrame, *, own: Sequence[float] | None = None, ev
     if every is not None:
         handles.append(ax.axhline(every, color=MUTED, linewidth=1.4, linestyle=(0, (4, 2.5)), label=f"from all features: {every:.1%}"))
     if own is not None:
-        handles.append(_mark(ax, own))
+        many, best, least, most = own
+        ax.plot([many, many], [least, most], color=ORANGE, linewidth=2, zorder=3)
+        said = f"this explanation: {many:.1f} features, {best:.1%}"
+        mark = Line2D([many], [best], color=ORANGE, marker="D", markersize=9, markeredgecolor="white", linestyle="", label=said, zorder=4)
+        handles.append(ax.add_line(mark))
     ax.autoscale_view()
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -43,11 +47,3 @@ def kept_tradeoff(table: pd.DataFrame, *, own: Sequence[float] | None = None, ev
     ax.set_ylabel("right answers of the judge (eACC)", size=TEXT)
     heading(ax, "How well a judge predicts from what is kept", handles, columns=1)
     return ax
-
-
-def _mark(ax: Axes, own: Sequence[float]) -> Artist:
-    kept, eacc, low, high = own
-    ax.plot([kept, kept], [low, high], color=ORANGE, linewidth=2, zorder=3)
-    label = f"this explanation: {kept:.1f} features, {eacc:.1%}"
-    mark = Line2D([kept], [eacc], color=ORANGE, marker="D", markersize=9, markeredgecolor="white", linestyle="", label=label, zorder=4)
-    return ax.add_line(mark)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
@@ -11,16 +13,7 @@ from .canvas import MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal,
 FEW = 8  # values of x that are marked one by one
 
 
-def sweep(
-    table: pd.DataFrame,
-    *,
-    x: str,
-    y: str,
-    by: str,
-    low: str | None = None,
-    high: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+def sweep(table: pd.DataFrame, *, x: str, y: str, by: str, low: str | None = None, high: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw lines of one column over another, one a group; groups with "published" in their name are dashed, for comparison.
 
     Args:
@@ -38,18 +31,9 @@ def sweep(
     for n, (name, group) in enumerate(table.groupby(by, sort=False)):
         points, dashed = group.sort_values(x, kind="stable"), "published" in str(name).lower()
         colour = PALETTE[n % len(PALETTE)]
-        line = Line2D(
-            points[x].to_numpy(),
-            points[y].to_numpy(dtype=float),
-            color=colour,
-            linewidth=1.8,
-            linestyle=(0, (4, 2.5)) if dashed else "-",
-            marker=MARKERS[n % len(MARKERS)],
-            markersize=5.5,
-            markerfacecolor="white" if dashed else colour,
-            label=literal(name, 40),
-        )
-        handles.append(ax.add_line(line))
+        look: dict[str, Any] = {"linewidth": 1.8, "linestyle": (0, (4, 2.5)) if dashed else "-", "marker": MARKERS[n % len(MARKERS)]}
+        look |= {"color": colour, "markersize": 5.5, "markerfacecolor": "white" if dashed else colour, "label": literal(name, 40)}
+        handles.append(ax.add_line(Line2D(points[x].to_numpy(), points[y].to_numpy(dtype=float), **look)))
         if low is not None and high is not None:
             ax.fill_between(points[x], points[low].astype(float), points[high].astype(float), color=colour, alpha=0.16, linewidth=0)
     ax.autoscale_view()

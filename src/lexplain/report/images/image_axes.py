@@ -18,8 +18,7 @@ from matplotlib.patches import Patch
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import BLUE, INK, MUTED, ORANGE, RULE, TEXT
 
-from .paint import FADED, HIDDEN, TINT
-from .picture import explained_patches
+from .picture import FADED, HIDDEN, TINT, explained_patches
 
 KEPT = Patch(facecolor=tuple(np.array((0.0, 0.447, 0.698)) * TINT + (FADED + 1) / 2 * (1 - TINT)), edgecolor=BLUE, label="kept")
 HID = Patch(facecolor=tuple(HIDDEN[0]), edgecolor=tuple(HIDDEN[1]), hatch="////", label="hidden")

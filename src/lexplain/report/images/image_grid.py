@@ -15,14 +15,13 @@ from lexplain import check
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, ORANGE, TEXT, LaidOutOnce, literal
 from lexplain.report.rows import read_row, spread_rows
-from lexplain.report.wording import count, number
+from lexplain.report.wording import number, some_of
 
 from ...core.rows import as_array
 from ...models.labels import same_length
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
-from .paint import coloured, kept_alone, overlaid, shade
-from .picture import Span, displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, rows_to_draw, span_of
+from .picture import displayed, explained_patches, four_views, images_of, legend_of, on_pixels, rows_to_draw, score_maps, shade, span_of
 
 PANEL, LABEL = 1.35, 1.25  # inches of a picture and of what stands left of it
 
@@ -53,7 +52,8 @@ def image_grid(
     if known is not None:
         same_length(len(explanation), known)
     true = None if truth is None else features.truth(truth, len(explanation))
-    panels = _panels(explanation, shown, span)
+    look = shade(score_maps(explanation, shown))
+    panels = four_views(explanation, shown, look)
     if imputer is not None:
         check.counts(draws=draws)
         filled = fills(imputer, features, images_of(explanation, shown), explanation.mask[shown], draws=draws)
@@ -64,31 +64,17 @@ def image_grid(
     first = _lay_out(figure, places, panels, [None if true is None else on_pixels(features, true[row]) > 0 for row in shown])
     for ax, row in zip(first, shown, strict=True):
         _name(ax, explanation, row, None if known is None else known[row])
-    scores = np.stack([on_pixels(features, explanation.scores[row]) for row in shown])
-    colour_bar(first[0], *shade(scores), fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
+    colour_bar(first[0], *look, fill(score_word(explanation), 16), into=figure.add_subplot(places[-1, 3]))
     below = figure.add_subplot(places[-1, :3])
     below.set_axis_off()
     legend(below, [KEPT, HID, *([] if true is None else [TRUE])], legend_of(features, span))
-    figure.suptitle(_title(explanation, len(shown)), x=0.01, ha="left", size=11, weight="bold", color=INK)
+    of_all = some_of(len(shown), len(explanation), "image")
+    title = f"What {literal(explanation.method)} keeps of {of_all}" if explanation.method else f"What is kept of {of_all}"
+    figure.suptitle(title, x=0.01, ha="left", size=11, weight="bold", color=INK)
     return figure
 
 
-def _panels(explanation: Explanation, rows: list[int], span: Span) -> dict[str, Sequence[np.ndarray]]:
-    """Pictures of every row by the title of their column."""
-    features = explained_patches(explanation)
-    images = displayed(images_of(explanation, rows), span)
-    kept = [kept_on(features, explanation.mask[row]) for row in rows]
-    scores = [on_pixels(features, explanation.scores[row]) for row in rows]
-    look = shade(np.stack(scores))
-    return {
-        "the image": list(images),
-        "kept, on it": list(map(overlaid, images, kept)),
-        "kept, alone": list(map(kept_alone, images, kept)),
-        "scores": [coloured(each, *look) for each in scores],
-    }
-
-
-def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, Sequence[np.ndarray]], true: Sequence[np.ndarray | None]) -> list[Axes]:
+def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, list[np.ndarray]], true: Sequence[np.ndarray | None]) -> list[Axes]:
     """Draw every picture in its place, with what is true outlined on what shows a mask; return the axes of the first column."""
     first, shape = [], panels["the image"][0].shape[:2]
     for column, (title, pictures) in enumerate(panels.items()):
@@ -111,8 +97,3 @@ def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
     wrong = label is not None and known and number(explanation.classes[int(explanation.prediction[row].argmax())]) != number(label)  # type: ignore[index]
     lines += [] if label is None else [f"true {literal(number(label), 14)}{' (wrong)' if wrong else ''}"]
     ax.set_ylabel("\n".join(lines), rotation=0, ha="right", va="center", size=TEXT - 0.5, color=ORANGE if wrong else INK, labelpad=6)
-
-
-def _title(explanation: Explanation, rows: int) -> str:
-    of_all = count(rows, "image") if rows == len(explanation) else f"{rows} of {count(len(explanation), 'image')}"
-    return f"What {literal(explanation.method)} keeps of {of_all}" if explanation.method else f"What is kept of {of_all}"

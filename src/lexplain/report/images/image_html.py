@@ -11,17 +11,15 @@ from matplotlib.colors import Colormap, Normalize
 from matplotlib.image import imsave
 
 from lexplain.core import Explanation
-from lexplain.report.figures.svg import NO_METADATA
+from lexplain.report.figures.canvas import NO_METADATA
 from lexplain.report.page import TEMPLATES
-from lexplain.report.rows import Item, read_row
+from lexplain.report.rows import read_row
 from lexplain.report.wording import count, number
 
 from .image_axes import score_word
-from .paint import coloured, enlarged, kept_alone, overlaid, shade
-from .picture import displayed, explained_patches, images_of, kept_on, legend_of, on_pixels, span_of
+from .picture import CAPTIONS, enlarged, explained_patches, four_views, legend_of, score_maps, shade, span_of
 
 MOST_SIDE = 336  # pixels; of a larger image every second, third, ... is shown
-CAPTIONS = ("the image", "kept, on it", "kept, alone", "scores")
 BEST = 3  # patches that are named
 ABOUT = (
     "Each row has four pictures. The second marks the kept pixels in blue on the faded image. The third shows the kept pixels unchanged, "
@@ -32,7 +30,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int = BEST) -> str:  # noqa: ARG001  maps show all
     """Rows side by side: the image, what is kept on it and alone, and the scores, with a bar that says which colour is which."""
-    scale, colours = _look(explanation, rows)
+    scale, colours = shade(score_maps(explanation, rows))
     ends = [number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
     bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
     return TEMPLATES.get_template("image_rows.html").render(
@@ -42,7 +40,7 @@ def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int 
 
 def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
     """An HTML fragment of a few rows, for a notebook; the predictor is not run for it."""
-    drawn = _drawn(explanation, rows, _look(explanation, rows), ask=explanation.predict is None)
+    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), ask=explanation.predict is None)
     outcomes = any(row["outcome"] for row in drawn)
     return TEMPLATES.get_template("image_table.html").render(
         summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=_note(explanation), captions=CAPTIONS
@@ -72,29 +70,17 @@ def png(picture: np.ndarray) -> str:
 def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, ask: bool) -> list[dict[str, object]]:
     """Rows as their template wants them."""
     features = explained_patches(explanation)
-    step = _step(features.shape)
-    images = displayed(images_of(explanation, rows), span_of(explanation.data))[:, ::step, ::step]
-    scores = np.stack([on_pixels(features, explanation.scores[row]) for row in rows])[:, ::step, ::step]
+    views = four_views(explanation, rows, look, step=_step(features.shape))
     drawn: list[dict[str, object]] = []
-    for row, image, mapped in zip(rows, images, scores, strict=True):
-        kept = kept_on(features, explanation.mask[row])[::step, ::step]
-        painted = (enlarged(image), enlarged(overlaid(image, kept)), kept_alone(image, kept), enlarged(coloured(mapped, *look)))
+    for nth, row in enumerate(rows):
+        panels = [{"caption": caption, "src": png(enlarged(pictures[nth]))} for caption, pictures in views.items()]
         said = read_row(explanation, row, most=BEST, kept_only=True, ask=ask)
-        panels = [{"caption": caption, "src": png(picture)} for caption, picture in zip(CAPTIONS, painted, strict=True)]
         many = int(explanation.mask[row].sum())
-        kept_words = f"{many:,} of {count(features.count, 'patch', 'patches')} kept{_best(said.items)}."
+        best = ", ".join(f"{item.name} ({number(item.score)})".replace(" ", NO_BREAK) for item in said.items)
+        named = f"; the highest scores: {best}" if best else ""
+        kept_words = f"{many:,} of {count(features.count, 'patch', 'patches')} kept{named}."
         drawn.append({"title": said.title, "label": said.label, "outcome": said.outcome, "panels": panels, "kept": kept_words})
     return drawn
-
-
-def _look(explanation: Explanation, rows: Sequence[int]) -> tuple[Normalize, Colormap]:
-    features = explained_patches(explanation)
-    return shade(np.stack([on_pixels(features, explanation.scores[row]) for row in rows]))
-
-
-def _best(items: Sequence[Item]) -> str:
-    named = ", ".join(f"{item.name} ({number(item.score)})".replace(" ", NO_BREAK) for item in items)
-    return f"; the highest scores: {named}" if named else ""
 
 
 def _step(shape: Sequence[int]) -> int:

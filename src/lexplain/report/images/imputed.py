@@ -18,8 +18,7 @@ from lexplain.report.figures.canvas import INK, TEXT, LaidOutOnce
 
 from ...core.rows import as_array
 from .image_axes import HID, legend, show
-from .paint import kept_alone
-from .picture import displayed, fitted_patches, height_of, kept_on, legend_of, span_of
+from .picture import displayed, fitted_patches, height_of, kept_alone, kept_on, legend_of, span_of
 
 Imputer = Callable[[Tensor, Tensor], Tensor]
 GivenParts = tuple[Imputer, Patches, np.ndarray | Tensor]  # with a mask (d,)
@@ -57,15 +56,12 @@ def imputed(explainer: Explainer | GivenParts, image: RawRows, *, draws: int = 4
 def fills(imputer: Imputer, features: Patches, x: Tensor, mask: Tensor, *, draws: int, seed: int = 0) -> Tensor:
     """Draws (b, draws, channels, rows, columns) of what is hidden in encoded images (b, channels, rows, columns) by masks (b, d)."""
     raw = features.expand(mask.bool().cpu())
-    device = next((held.device for held in _tensors(imputer)), x.device)
+    held = [*imputer.parameters(), *imputer.buffers()] if isinstance(imputer, torch.nn.Module) else []
+    device = held[0].device if held else x.device
     many, shown = (t.repeat_interleave(draws, 0).to(device) for t in (x, raw))
     with torch.no_grad(), seeded(seed):
         filled = imputer(many, shown).cpu()
     return filled.reshape(len(x), draws, *x.shape[1:])
-
-
-def _tensors(imputer: Imputer) -> list[Tensor]:
-    return [*imputer.parameters(), *imputer.buffers()] if isinstance(imputer, torch.nn.Module) else []
 
 
 def _parts(explainer: Explainer | GivenParts, image: RawRows) -> tuple[Imputer, Patches, Tensor, np.ndarray]:

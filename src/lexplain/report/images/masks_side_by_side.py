@@ -11,8 +11,7 @@ from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, TEXT, literal
 
 from .image_axes import HID, show
-from .paint import kept_alone
-from .picture import displayed, explained_patches, height_of, images_of, kept_on, rows_to_draw, span_of
+from .picture import explained_patches, height_of, kept_alone, kept_on, rows_to_draw, shown_images
 
 WIDTH = 1.5  # inches of a picture
 LINE = 20  # characters of a line of a name
@@ -28,8 +27,7 @@ def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int =
     """
     first = next(iter(explanations.values()))
     rows = rows_to_draw(range(min(images, len(first))), len(first))
-    span, features = span_of(first.data), explained_patches(first)
-    pictures = displayed(images_of(first, rows), span)
+    pictures, features = shown_images(first, rows), explained_patches(first)
     high = height_of(features, WIDTH)
     size = (WIDTH * len(rows) + 1.5, (len(explanations) + 1) * (high + 0.12) + (0.8 if title else 0.5))
     figure = Figure(figsize=size, layout="constrained", facecolor="white")

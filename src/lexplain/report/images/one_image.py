@@ -1,4 +1,4 @@
-"""One image of an explanation with its mask, however it is painted."""
+"""One image of an explanation with its mask: what is kept alone, or on the image."""
 
 from __future__ import annotations
 
@@ -13,24 +13,47 @@ from lexplain.core import Explanation
 from lexplain.report.figures.canvas import MUTED, TEXT, axes_or_new, heading
 from lexplain.report.rows import read_row
 
-from .image_axes import TRUE, outline, show
-from .picture import displayed, explained_patches, height_of, images_of, kept_on, legend_of, on_pixels, rows_to_draw, span_of
+from .image_axes import HID, KEPT, TRUE, outline, show
+from .picture import explained_patches, height_of, kept_alone, kept_on, legend_of, on_pixels, overlaid, rows_to_draw, shown_images, span_of
 
 Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # an image and what is kept of it to a picture, all (rows, columns, 3)
 
 
-def one_image(
+def image_kept(explanation: Explanation, row: int, *, truth: np.ndarray | Tensor | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the pixels that are kept as they are, and stripes where the image is hidden: black that is kept is no hidden pixel.
+
+    Args:
+        explanation: An explanation of images, by patches.
+        row: The position of the image.
+        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
+        ax: Where to draw; None makes a figure.
+    """
+    return _one_image(explanation, row, kept_alone, marks=[HID], truth=truth, ax=ax)
+
+
+def image_overlay(explanation: Explanation, row: int, *, truth: np.ndarray | Tensor | None = None, ax: Axes | None = None) -> Axes:
+    """Draw an image in faded grey with a tint of blue on the pixels that are kept.
+
+    Args:
+        explanation: An explanation of images, by patches.
+        row: The position of the image.
+        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
+        ax: Where to draw; None makes a figure.
+    """
+    return _one_image(explanation, row, overlaid, marks=[KEPT], truth=truth, ax=ax)
+
+
+def _one_image(
     explanation: Explanation, row: int, paint: Paint, *, marks: Sequence[Artist], truth: np.ndarray | Tensor | None, ax: Axes | None
 ) -> Axes:
     """Draw an image and what is kept of it, with what its truth outlines and what its legend says."""
     features = explained_patches(explanation)
     (row,) = rows_to_draw([row], len(explanation))
-    span = span_of(explanation.data)
-    picture = paint(displayed(images_of(explanation, [row]), span)[0], kept_on(features, explanation.mask[row]))
+    picture = paint(shown_images(explanation, [row])[0], kept_on(features, explanation.mask[row]))
     ax = axes_or_new(ax, 3.6, 0.9 + height_of(features, 3.4))
     show(ax, picture, features.shape)
     if truth is not None:
         outline(ax, on_pixels(features, features.truth(truth, len(explanation))[row]) > 0)
-    ax.set_xlabel(legend_of(features, span), size=TEXT - 1, color=MUTED, wrap=True)
+    ax.set_xlabel(legend_of(features, span_of(explanation.data)), size=TEXT - 1, color=MUTED, wrap=True)
     heading(ax, read_row(explanation, row, most=0).title, [*marks, *([] if truth is None else [TRUE])])
     return ax

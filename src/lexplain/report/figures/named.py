@@ -1,4 +1,4 @@
-"""Which named features are kept, row by row."""
+"""Explanations by the names of their features: the scores of a row, what each row keeps, and how often each feature is kept."""
 
 from __future__ import annotations
 
@@ -10,28 +10,22 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import Normalize
 from matplotlib.patches import Patch, Rectangle
+from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
 from lexplain.core import Explanation
-from lexplain.report.padding import valid_features
-from lexplain.report.rows import row_label
-from lexplain.report.wording import count
+from lexplain.report.rows import kept_rates, read_row, row_label, valid_features
+from lexplain.report.wording import count, some_of
 
-from .canvas import KEPT_SHADES, ORANGE, RULE, TEXT, axes_or_new, heading, literal
+from .canvas import BLUE, INK, KEPT_SHADES, ORANGE, RULE, TEXT, axes_or_new, heading, literal, name_lines
 
 MOST_COLUMNS = 40  # more names cannot be read
 PADDING = "#e4e8ec"  # where a row has no feature
+REST = "#b8c1ca"  # bars of what is not kept
 
 
 def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | None = None, ax: Axes | None = None) -> Axes:
-    """Draw rows by features: kept cells are filled, darker for a higher score, true ones outlined, and padding is grey.
-
-    Args:
-        explanation: What to draw.
-        rows: Positions.
-        true: (b, d) of bool, where it is known: the features that really decide.
-        ax: Where to draw; None makes a figure.
-    """
+    """Draw rows by features: kept cells are filled, darker for a higher score, true ones outlined, and padding is grey."""
     row = list(rows)
     there, mask = valid_features(explanation).cpu().numpy()[row], explanation.mask.bool().cpu().numpy()[row]
     outlined = np.zeros_like(mask) if true is None else true.cpu().numpy()[row] & there
@@ -53,7 +47,9 @@ def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | 
     _frame(ax, names, [row_label(explanation, int(i)) for i in row], long=long)
     if explanation.names_differ:
         ax.set_xlabel("place in the row", size=TEXT)
-    heading(ax, _title(explanation, len(row), len(column)), handles)
+    known = int(valid_features(explanation).any(0).sum())
+    few = "" if len(column) == known else f", {len(column)} of {known:,} features"
+    heading(ax, f"Features kept in {some_of(len(row), len(explanation), 'row')}{few}", handles)
     return ax
 
 
@@ -98,8 +94,42 @@ def _frame(ax: Axes, names: list[str], labels: list[str], *, long: bool) -> None
     ax.spines[:].set_visible(True)
 
 
-def _title(explanation: Explanation, rows: int, columns: int) -> str:
-    of_rows = count(rows, "row") if rows == len(explanation) else f"{rows} of {count(len(explanation), 'row')}"
-    features = int(valid_features(explanation).any(0).sum())
-    of_features = "" if columns == features else f", {columns} of {features:,} features"
-    return f"Features kept in {of_rows}{of_features}"
+def rate_bars(explanation: Explanation, *, most: int = 30, ax: Axes | None = None) -> Axes:
+    """Draw the share of rows that keep each feature, of those that have it, the most often kept first."""
+    rates, names = kept_rates(explanation).cpu().numpy(), explanation.place_names
+    known = int(np.isfinite(rates).sum())
+    order = np.argsort(-rates, kind="stable")[: min(most, known)]  # what no row has is sorted last
+    longest = max(len(names[j]) for j in order)
+    ax = axes_or_new(ax, 4.7 if longest <= 14 else 6.2, 1.1 + 0.23 * len(order))  # short names leave it narrow enough for a phone
+    ax.barh(range(len(order)), rates[order], height=0.72, color=BLUE)
+    for place, rate in enumerate(rates[order].tolist()):
+        ax.text(rate + 0.01, place, f"{rate:.0%}", va="center", size=TEXT - 1, color=INK)
+    name_lines(ax, [literal(names[j], 34) for j in order])
+    ax.set_xlim(0, 1.08)
+    ax.set_xticks(np.linspace(0, 1, 5))
+    ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    what = "rows that keep it" if explanation.valid is None else "rows that keep it, of those that have it"
+    left_out = known - len(order)
+    ax.set_xlabel(what + (f" ({count(left_out, 'feature')} kept less often not shown)" if left_out else ""), size=TEXT)
+    if explanation.names_differ:
+        ax.set_ylabel("place in the row", size=TEXT)
+    heading(ax, f"How often each feature is kept, of {count(len(explanation), 'row')}")
+    return ax
+
+
+def score_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | None = None) -> Axes:
+    """Draw a bar for each feature's score of one row, the kept ones highlighted."""
+    said = read_row(explanation, row, most=most)
+    ax = axes_or_new(ax, 5.4, 1.3 + 0.25 * len(said.items))
+    scores = np.array([item.score for item in said.items])
+    known = scores[np.isfinite(scores)]
+    widths = np.nan_to_num(scores, nan=0.0, posinf=max(known, default=1.0), neginf=min(known, default=-1.0))
+    ax.barh(range(len(widths)), widths, height=0.72, color=[BLUE if item.kept else REST for item in said.items])
+    name_lines(ax, [literal(item.label, 34) for item in said.items])
+    for text, item in zip(ax.get_yticklabels(), said.items, strict=True):
+        text.set_fontweight("bold" if item.kept else "normal")
+    ax.axvline(0, color=INK, linewidth=0.8)
+    more = f" ({said.left_out} more features not shown)" if said.left_out else ""
+    ax.set_xlabel(f"score{more}", size=TEXT)
+    heading(ax, said.title, [Patch(color=BLUE, label="kept"), Patch(color=REST, label="not kept")])
+    return ax
