@@ -192,7 +192,7 @@ def test_what_is_no_number_is_refused_where_images_are_encoded(wrong, kind, dtyp
     told = f"contains {kind}.* \\(in 2 of 3 images, first in image 1\\)"
     with pytest.raises(ValueError, match=told):
         features.encode(X, device)
-    (x, valid), look = features.encode_unchecked(X, device)
+    (x, valid, _), look = features.encode_unchecked(X, device)
     assert valid is None
     assert x.shape == (3, 1, 4, 4)
     with pytest.raises(ValueError, match=told):
