@@ -167,6 +167,7 @@ def test_padding_gets_nothing_and_all_are_on_where_few_are_valid(rows, temperatu
 @given(padded_rows(), st.sampled_from([0.1, 0.5, 1.0]), st.sampled_from(sorted(SOFT)))
 def test_a_padded_row_is_as_soft_as_it_would_be_alone(rows, temperature, how):
     perturbed, valid, k = rows
+    perturbed = perturbed.double()  # what is left of a row after its first score may be one rounding error of floats
     soft = SOFT[how](perturbed, k, temperature, valid)
     for row, there, found in zip(perturbed, valid, soft, strict=True):
         if int(there.sum()) > k:
