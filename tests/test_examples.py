@@ -36,7 +36,7 @@ def test_the_picture_of_the_library_says_what_its_script_draws():
 @pytest.fixture(autouse=True)
 def short_trainings(tmp_path, monkeypatch, short_judges):
     short_judges(judge=50, reader=50, retraining=50)
-    monkeypatch.setattr("lexplain.comparison.scene.NETWORK_STEPS", 50)
+    monkeypatch.setattr("lexplain.experiments.scene.NETWORK_STEPS", 50)
     monkeypatch.setattr("lexplain.explainers.fitting.STEPS", 10)
     monkeypatch.setattr("lexplain.explainers.path.POINTS", 21)
     monkeypatch.setattr("lexplain.explainers.card.SEARCHED", 5)

@@ -21,7 +21,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"auditing"},
     {"explainers"},
     {"baselines"},
-    {"comparison"},
+    {"experiments"},
     {"report"},
     {"kinds"},
     {"reproduce", "demo"},

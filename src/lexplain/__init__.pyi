@@ -1,11 +1,11 @@
 from .auditing.as_explanation import as_explanation as as_explanation
 from .auditing.audit import audit as audit
 from .auditing.card import Card as Card
-from .comparison.compare import compare as compare
-from .comparison.comparison import Comparison as Comparison
 from .core import Dataset as Dataset, Explanation as Explanation
 from .core.kinds import register as register
 from .data.load import load_data as load_data
+from .experiments.compare import compare as compare
+from .experiments.comparison import Comparison as Comparison
 from .explainers.explainer import Explainer as Explainer
 from .features import Columns as Columns, Groups as Groups, Patches as Patches
 from .methods import METHODS as METHODS, Method as Method

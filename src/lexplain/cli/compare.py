@@ -14,7 +14,7 @@ from .output import Contents, show_table, shown_number, warn, write_out
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..comparison import Comparison
+    from ..experiments import Comparison
 
 
 def compare(
@@ -33,7 +33,7 @@ def compare(
 
     Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
     """
-    from ..comparison import compare as run
+    from ..experiments import compare as run
     from ..report import Section, page
     from ..reproduce.tables import comparison_page
     from .rows import writable

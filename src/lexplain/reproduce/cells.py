@@ -11,12 +11,12 @@ import pandas as pd
 
 from .. import check
 from ..auditing import means
-from ..comparison.code_digest import code_digest
-from ..comparison.store import Prepare, run_cells
 from ..core import Part, Trial
 from ..core.contracts import Features
 from ..core.digest import short_digest
 from ..evaluation import Evaluation
+from ..experiments.code_digest import code_digest
+from ..experiments.store import Prepare, run_cells
 from ..models import Problem
 
 

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from .. import estimators, imputers
 from ..auditing import means
-from ..comparison.running import finished
 from ..core import Classes, Dataset, Explanation, Trial, seeded
 from ..core.kinds import kind_of
 from ..evaluation import Evaluation, Others, Run as Judging
+from ..experiments.running import finished
 from ..features import Patches
 from ..masks import Coins
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import pandas as pd
 
 from .. import __version__
-from ..comparison.store import machine
 from ..core.files import write_bytes
+from ..experiments.store import machine
 from ..metrics.statistics import decimals
 from .cells import Cell, Run
 

@@ -15,17 +15,17 @@ import lexplain as lx
 from lexplain import cli
 from lexplain.auditing import COMPARED, MEASURES, Measure
 from lexplain.baselines import BASELINES, KernelSHAP
-from lexplain.comparison.cell import FEW_ROWS, MIN_MASKS, Cell, Finished
-from lexplain.comparison.comparison import COLUMNS, COSTS, comparison_of
-from lexplain.comparison.scene import Scene
 from lexplain.core import Dataset, Part
 from lexplain.evaluation import Evaluator
+from lexplain.experiments.cell import FEW_ROWS, MIN_MASKS, Cell, Finished
+from lexplain.experiments.comparison import COLUMNS, COSTS, comparison_of
+from lexplain.experiments.scene import Scene
 from lexplain.kinds import columns as of_tables
 from lexplain.metrics import accuracy
 
 pytest.importorskip("captum")
-running = import_module("lexplain.comparison.compare")  # the function has the module's name
-scenes = import_module("lexplain.comparison.scene")
+running = import_module("lexplain.experiments.compare")  # the function has the module's name
+scenes = import_module("lexplain.experiments.scene")
 QUICK = {"judge_steps": 20, "network_steps": 20}
 DEFAULT = [MEASURES[key].label for key in COMPARED]
 L2X = lx.Explainer("l2x", keep=2, epochs=2, device="cpu")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from lexplain.comparison.store import machine, read_cell, run_cells
+from lexplain.experiments.store import machine, read_cell, run_cells
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,6 @@ def test_what_cells_share_is_prepared_for_those_that_are_missing(tmp_path):
 
 
 def test_others_compute_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("lexplain.comparison.store.processes", ThreadPoolExecutor)  # processes take seconds to start
+    monkeypatch.setattr("lexplain.experiments.store.processes", ThreadPoolExecutor)  # processes take seconds to start
     found = run_cells(CELLS[:2], number, tmp_path, code="now", workers=2)
     assert [record["TPR"] for record in found] == [0.0, 0.1]

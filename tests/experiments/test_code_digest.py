@@ -4,8 +4,8 @@ from functools import partial
 
 import pytest
 
-from lexplain.comparison import code_digest as module
-from lexplain.comparison.code_digest import Name, code_digest, digest_of
+from lexplain.experiments import code_digest as module
+from lexplain.experiments.code_digest import Name, code_digest, digest_of
 
 FILES = {
     "__init__.py": "from .far.away import unheard_of",
