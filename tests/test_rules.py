@@ -13,11 +13,6 @@ ROOT = Path(lexplain.__file__).parent
 FILES = sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
 
 
-def refuses(path: Path) -> bool:
-    """Whether a file holds refusals alone, which are handed whatever a user gave."""
-    return path.name == "_check.py"
-
-
 def called(node: ast.expr) -> str:
     """The last part of a name such as `explainer.features_`; "" of what is no name."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
@@ -47,7 +42,7 @@ def owners(tree: ast.Module) -> dict[int, str]:
 DOORS = {
     "explainers/explainer.py": {"Explainer": "what users have: rows, labels and models of any type"},
     "auditing/audit.py": {"audit": "what users have, and what any tool returned"},
-    "comparison/compare.py": {"compare": "what users have"},
+    "experiments/compare.py": {"compare": "what users have"},
     "core/contracts.py": {
         "": "RawRows, Labels, Model and the others, which say the same everywhere else",
         "Estimator": "each estimator names what it needs of a mask distribution",
@@ -81,8 +76,6 @@ def wrong_types(source: str, path: Path) -> list[str]:
     arguments = [node for node in ast.walk(tree) if isinstance(node, ast.arg) and node.annotation is not None]
     bare = [node for node in arguments if node.arg == "features" and "Any" in names_in(node.annotation)]
     found = [f"{path}:{node.lineno}: features: Any; write Features" for node in bare]
-    if refuses(path):
-        return found
     for node in open_types(tree):
         owner = within[id(node)]
         if not any(owner == door or owner.startswith(f"{door}.") for door in doors if door or not owner):
@@ -149,7 +142,7 @@ def kind_questions(tree: ast.Module, path: Path) -> Iterator[tuple[int, str]]:
             of_kind = any(isinstance(part, ast.Attribute) and part.attr == "kind" and is_features(part.value) for part in parts)
             if of_kind and not (isinstance(node.ops[0], (ast.In, ast.NotIn)) and isinstance(parts[1], (ast.Name, ast.Attribute))):
                 yield node.lineno, "features.kind compared"
-            elif asks_rank(node) and path.as_posix() not in RANKS and not refuses(path) and id(node) not in refused:
+            elif asks_rank(node) and path.as_posix() not in RANKS and id(node) not in refused:
                 yield node.lineno, "the rank of a shape"
 
 
@@ -282,7 +275,6 @@ def test_every_exception_is_still_needed():
         ("core/explanation.py", "class Explanation:\n    def to_shap(self) -> Any: ...", True),
         ("core/explanation.py", "class Explanation:\n    def to_frame(self) -> Any: ...", False),
         ("check.py", "def f(x: Any): ...", False),
-        ("masks/_check.py", "def f(x: Any): ...", True),
         ("check.py", "def f(features: Any): ...", False),
         ("explainers/explainer.py", "class Explainer:\n    def f(self, features: Any | None): ...", False),
     ],

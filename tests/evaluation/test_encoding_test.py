@@ -10,7 +10,7 @@ from lexplain.core import Trial, as_target, outputs_of
 from lexplain.evaluation import Evaluator, MaskAwareReader, MaskDensityRatio, encoding_values
 from lexplain.features import Columns
 from lexplain.networks import mlp
-from lexplain.reproduce.planted import ENCODERS, HONEST
+from lexplain.reproduce.audit_power import ENCODERS, HONEST
 
 COUNT, ROWS, STEEP = 4, 1500, 1.5
 GENERATOR = torch.Generator().manual_seed(0)

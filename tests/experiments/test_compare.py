@@ -17,7 +17,7 @@ from lexplain.auditing import COMPARED, MEASURES, Measure
 from lexplain.baselines import BASELINES, KernelSHAP
 from lexplain.core import Dataset, Part
 from lexplain.evaluation import Evaluator
-from lexplain.experiments.cell import FEW_ROWS, MIN_MASKS, Cell, Finished
+from lexplain.experiments.cell import FEW_ROWS, MIN_MASKS, Contest
 from lexplain.experiments.comparison import COLUMNS, COSTS, comparison_of
 from lexplain.experiments.scene import Scene
 from lexplain.kinds import columns as of_tables
@@ -25,6 +25,7 @@ from lexplain.metrics import accuracy
 
 pytest.importorskip("captum")
 running = import_module("lexplain.experiments.compare")  # the function has the module's name
+store = import_module("lexplain.experiments.store")
 scenes = import_module("lexplain.experiments.scene")
 QUICK = {"judge_steps": 20, "network_steps": 20}
 DEFAULT = [MEASURES[key].label for key in COMPARED]
@@ -228,17 +229,17 @@ def _done(name, seed, found):
         "cost": {},
         "estimates": {"tpr": [0, 0, 0]},
     }
-    return Finished(record, values.index.to_numpy(), {"tpr": values.to_numpy()})
+    return {**record, "at": values.index.to_numpy(), "measured": ["tpr"], "values": values.to_numpy()[None]}
 
 
 def test_those_that_fit_a_model_to_each_row_explain_few():
     scene = Scene("s3", lx.load_data("s3", rows=2000), 0)
     for each in (BASELINES["shap"], BASELINES["lime"]):
-        assert Cell("peer", each(), scene, ()).most == FEW_ROWS
-        assert Cell("peer", each(), scene, ()).train_rows == 0  # too few to learn from masks
-        assert Cell("peer", each(), scene, (), 50).most == 50
-        assert Cell("peer", each(), scene, (), MIN_MASKS).train_rows == MIN_MASKS
-    assert Cell("l2x", L2X, scene, ()).most == Cell("l2x", L2X, scene, (), 50).train_rows == 2000
+        assert Contest(each(), scene, ()).most == FEW_ROWS
+        assert Contest(each(), scene, ()).train_rows == 0  # too few to learn from masks
+        assert Contest(each(), scene, (), 50).most == 50
+        assert Contest(each(), scene, (), MIN_MASKS).train_rows == MIN_MASKS
+    assert Contest(L2X, scene, ()).most == Contest(L2X, scene, (), 50).train_rows == 2000
 
 
 def test_encoding_is_left_out_where_too_few_masks_are_known(data):
@@ -256,7 +257,8 @@ def by_hand(scores, label="eACC"):
     for (name, seed), values in scores.items():
         facts = {"explainer": name, "data": "d", "seed": seed, "explains": "labels", "rows": len(values), "cost": {}}
         mean = float(np.mean(values))
-        cells.append(Finished({**facts, "estimates": {key: [mean, mean, mean]}}, np.arange(len(values)), {key: np.asarray(values, float)}))
+        numbers = {"at": np.arange(len(values)), "measured": [key], "values": np.asarray([values], float)}
+        cells.append({**facts, "estimates": {key: [mean, mean, mean]}, **numbers})
     return comparison_of(cells, [MEASURES[key]])
 
 
@@ -301,7 +303,7 @@ def test_a_stopped_comparison_goes_on(data, tmp_path, monkeypatch):
     compute, train = running.compute, Evaluator.fit
 
     def counted(cell, folder):
-        computed.append(cell.name)
+        computed.append(cell.label)
         if len(computed) == 2:
             raise KeyboardInterrupt
         return compute(cell, folder)
@@ -335,7 +337,7 @@ def test_half_a_cell_is_computed_anew(data, tmp_path):
 def test_cells_of_earlier_code_are_named_and_computed_anew_if_asked(data, tmp_path, monkeypatch):
     asked = ("random", data, ["TPR"], 1)
     assert lx.compare(*asked, store=tmp_path).older() == []
-    monkeypatch.setattr(running, "code_digest", lambda *things: "another")
+    monkeypatch.setattr(running, "REVISION", running.REVISION + 1)
     assert lx.compare(*asked, store=tmp_path).older() == ["random on s3, seed 0"]
     assert lx.compare(*asked, store=tmp_path, again=True).older() == []
     assert lx.compare(*asked, store=tmp_path).older() == []
@@ -368,7 +370,7 @@ def test_a_comparison_stopped_among_its_judges_computes_no_cell(data, monkeypatc
         assert label == "judges" or not tasks
         return iter(())
 
-    monkeypatch.setattr(running, "finished", stopped)
+    monkeypatch.setattr(store, "_finished", stopped)
     with pytest.raises(ValueError, match="no cell is finished yet"):
         lx.compare("random", data, ["eACC"], 1, workers=2)
 

@@ -5,12 +5,13 @@ import json
 import pandas as pd
 import pytest
 
+from lexplain.experiments.cell import Cell
 from lexplain.reproduce import audit_power
-from lexplain.reproduce.cells import Cell, Run
+from lexplain.reproduce.table import Run
 
 
 def test_every_kind_has_its_draws():
-    made = audit_power.cells(quick=False, seeds=100)
+    made = audit_power.cells(False, 100)
     drawn = pd.Series([cell.label for cell in made]).value_counts()
     assert len(made) == len({cell.key for cell in made}) == 600
     assert all(drawn[kind] == 100 for kind in audit_power.PLANTED)
@@ -35,26 +36,23 @@ def test_verdicts_are_counted_by_kind():
 
 
 @pytest.mark.parametrize("label", ["position", audit_power.L2X, audit_power.REALX])
-def test_a_draw_of_each_sort_is_computed(label, short_judges):
+def test_a_draw_of_each_sort_is_computed(label, short_judges, tmp_path):
     short_judges(reader=30)
-    cell = next(cell for cell in audit_power.cells(quick=True, seeds=1) if cell.label == label)
+    cell = next(cell for cell in audit_power.cells(True, 1) if cell.label == label)
     less = {"rows": 100, "judge_steps": 20, **({"epochs": 1} if "epochs" in cell.training else {})}
-    numbers = audit_power.compute(Cell(cell.data, label, cell.method, 0, cell.options, {**cell.training, **less}))
+    numbers = audit_power.compute(Cell(cell.data, label, cell.method, 0, cell.options, {**cell.training, **less}), tmp_path)
     assert numbers["low"] <= numbers["encoding"] <= numbers["high"]
     assert numbers["verdict"] in ("encodes", "honest", "cannot tell")
     assert json.dumps(numbers)
 
 
-def test_the_page_counts_and_draws(tmp_path, monkeypatch):
-    def finished(run, cells, compute):
-        done = [cell for cell in cells if cell.label in ("position", "oracle")]
-        frame = pd.DataFrame({"key": cell.key, "label": cell.label, "data": cell.data, "seed": cell.seed} for cell in done)
-        return frame.assign(
-            verdict=["encodes", "honest"], encoding=[0.6, 0.001], machine="one", date="2026-01-01", code="a", fresh=[True, False]
-        )
-
-    monkeypatch.setattr(Run, "cells", finished)
-    page = audit_power.reproduce(Run(audit_power.NAME, quick=True, seeds=1, out=tmp_path))
+def test_the_page_counts_and_draws(tmp_path, written):
+    numbers = {
+        "position": {"verdict": "encodes", "encoding": 0.6},
+        "oracle": {"verdict": "honest", "encoding": 0.001, "fresh": False},
+    }
+    run = Run("audit-power", quick=True, seeds=1, out=tmp_path)
+    page = written(audit_power.TABLE, run, lambda cell: numbers[cell.label], only=lambda cell: cell.label in numbers)
     assert "| position | 1 | 100 [3, 100] | 0 [0, 98] |" in page.read_text()
     assert "| oracle † | 1 |" in page.read_text()
     assert "| all honest selectors † | 1 |" in page.read_text()

@@ -4,16 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lexplain.reproduce import (
-    audit_order,
-    default_method,
-    l2x_mnist38,
-    lex_faces,
-    lex_panels,
-    real_tables,
-    realx_image_tables,
-    realx_table1,
-)
+from lexplain.reproduce import TABLES
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 KEPT = {  # how many of the cells of three seeds are computed: some pages have fewer seeds
@@ -28,23 +19,11 @@ KEPT = {  # how many of the cells of three seeds are computed: some pages have f
     "lex-sp-mnist": 52,
     "lex-sp-fashion": 20,
 }
-MODULES = {module.NAME: module for module in (audit_order, default_method, l2x_mnist38, lex_faces, real_tables, realx_table1)}
-
-
-def cells_of(name):
-    """All cells of the page that `lexplain reproduce NAME --seeds 3` writes."""
-    asked = {"quick": False, "seeds": 3}
-    if name in lex_panels.PANELS:
-        panels = lex_panels.PANELS[name]
-        return lex_panels.cells_over_rates(panels, **asked) + lex_panels.cells_at_one_rate(panels, **asked)
-    if name in realx_image_tables.TABLES:
-        return realx_image_tables.cells(realx_image_tables.TABLES[name], **asked)
-    return MODULES[name].cells(**asked)
 
 
 @pytest.mark.parametrize(("name", "count"), KEPT.items())
 def test_the_cells_of_published_pages_are_found(name, count):
     if not RESULTS.is_dir():
         pytest.skip("the results are not part of this distribution")
-    keys = {cell.key for cell in cells_of(name)}
+    keys = {cell.key for cell in TABLES[name].cells(False, 3)}
     assert sum((RESULTS / name / "cells" / f"{key}.json").is_file() for key in keys) == count

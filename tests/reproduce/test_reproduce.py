@@ -1,29 +1,25 @@
 """Tables are put together from cells that are computed once, and say where they come from."""
 
 import json
-from dataclasses import asdict, replace
-from unittest.mock import Mock
+from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from lexplain.core import Explanation
+from lexplain.experiments.cell import Cell
 from lexplain.reproduce import TABLES, audit_order, default_method, lex_figure3, real_tables, realx_table1, reproduce
-from lexplain.reproduce.cells import Cell, Run
+from lexplain.reproduce.page import _listed, mean_and_spread, write_page
 from lexplain.reproduce.realx_table1 import exact_judgement
 from lexplain.reproduce.synthetic import compute
-from lexplain.reproduce.tables import _listed, mean_and_spread, write_result
-
-WHERE = {"machine": "a machine", "date": "2026-01-01", "code": "a", "fresh": True}
+from lexplain.reproduce.table import Page, Run, Table
 
 
-def number(cell):
+def number(cell, folder):
     return {"TPR": cell.seed / 10}
 
 
-def broken(cell):
+def broken(cell, folder):
     raise RuntimeError(f"cell {cell.seed}")
 
 
@@ -31,27 +27,39 @@ def cells(seeds):
     return [Cell("s1", "realx", "realx", seed, {"penalty": 0.1}, {"epochs": 1}) for seed in range(seeds)]
 
 
-def test_a_cell_is_computed_once(tmp_path):
-    run = Run("table", out=tmp_path)
-    first = run.cells(cells(2), number)
+def table(compute=number, *, revision=1, sections=(), figures=None):
+    def page(results):
+        return Page(results.frame(), sections, figures or {})
+
+    return Table("table", "a table", "A title", "Some notes.", lambda quick, seeds: cells(seeds), compute, page, revision)
+
+
+def test_a_table_computes_what_is_missing(tmp_path):
+    run = Run("table", seeds=2, out=tmp_path)
+    first = table().results(run).frame()
     assert first["TPR"].tolist() == [0.0, 0.1]
-    assert {"machine", "date", "code", "fresh", "key", "seed", "data"} <= set(first.columns)
-    again = run.cells(cells(2), broken)  # nothing is missing, so nothing is computed
-    pd.testing.assert_frame_equal(first, again)
+    assert {"machine", "date", "revision", "commit", "fresh", "key", "seed", "data"} <= set(first.columns)
+    pd.testing.assert_frame_equal(first, table(broken).results(run).frame())  # nothing is missing, so nothing is computed
     with pytest.raises(RuntimeError, match="cell 2"):
-        run.cells(cells(3), broken)
+        table(broken).results(replace(run, seeds=3))
     assert len(list((tmp_path / "table" / "cells").glob("*.json"))) == 2
 
 
-def test_cells_of_earlier_code_are_computed_anew_when_asked(tmp_path, monkeypatch):
+def test_cells_of_an_earlier_revision_are_computed_anew_when_asked(tmp_path):
     run = Run("table", out=tmp_path)
-    run.cells(cells(1), number)
-    monkeypatch.setattr("lexplain.reproduce.cells.code_digest", lambda compute: "later")
-    assert run.cells(cells(2), number)["fresh"].tolist() == [False, True]
-    assert replace(run, only_read=True).cells(cells(3), broken)["fresh"].tolist() == [False, True]
-    assert replace(run, again=True).cells(cells(2), number)["fresh"].tolist() == [True, True]
+    table().results(replace(run, seeds=1))
+    later = table(revision=2)
+    assert later.results(replace(run, seeds=2)).frame()["fresh"].tolist() == [False, True]
+    assert later.results(replace(run, seeds=3, only_read=True)).frame()["fresh"].tolist() == [False, True]
+    assert later.results(replace(run, seeds=2, again=True)).frame()["fresh"].tolist() == [True, True]
     with pytest.raises(ValueError, match="no cell is finished yet"):
-        Run("other", out=tmp_path, only_read=True).cells(cells(1), number)
+        later.results(Run("other", out=tmp_path, only_read=True)).frame()
+
+
+def test_columns_are_in_percent_where_they_are_there(results):
+    made = results(Run("table"), cells(2), numbers=lambda cell: {"TPR": 0.5, "FDR": 0.1})
+    assert made.frame(percent=["TPR", "gone"])[["TPR", "FDR"]].to_numpy().tolist() == [[50.0, 0.1]] * 2
+    assert made.frame(cells(1))["seed"].tolist() == [0]
 
 
 def test_other_settings_are_another_cell():
@@ -61,20 +69,19 @@ def test_other_settings_are_another_cell():
 
 def test_the_mean_over_seeds_and_its_spread():
     frame = pd.DataFrame({"data": ["s1", "s1", "s2"], "TPR": [90.0, 94.0, 50.0], "eAUROC": [0.8, 0.81, 0.7]})
-    table = mean_and_spread(frame, ["data"], ["TPR", "eAUROC"])
-    assert table["TPR"].tolist() == ["92.0 (2.8)", "50.0"]
-    assert table["eAUROC"].tolist() == ["0.805 (0.007)", "0.700"]
-    assert table["seeds"].tolist() == [2, 1]
+    means = mean_and_spread(frame, ["data"], ["TPR", "eAUROC"])
+    assert means["TPR"].tolist() == ["92.0 (2.8)", "50.0"]
+    assert means["eAUROC"].tolist() == ["0.805 (0.007)", "0.700"]
+    assert means["seeds"].tolist() == [2, 1]
 
 
-def test_a_page_names_what_was_not_finished(tmp_path):
+def test_a_page_names_what_was_not_finished(tmp_path, results):
     asked = [Cell("s1", "a", "sufficient", seed, {"keep": 0.1, "imputer": ("Constant", {})}) for seed in range(3)]
     asked.append(Cell("s1", "b", "realx", 0, {"penalty": 1.0}))
-    rows = [{"key": c.key, **c.facts(), **WHERE} for c in asked]
 
     def page(finished, asked=asked):
-        frame = pd.DataFrame(rows[place] for place in finished)
-        return write_result(Run("table", out=tmp_path), title="t", notes="n", frame=frame, sections=[], figures={}, asked=asked).read_text()
+        run = Run("table", out=tmp_path)
+        return write_page(run, table(), results(run, asked, finished=[asked[place] for place in finished])).read_text()
 
     assert "Not finished" not in page([0, 1, 2, 3])
     assert "4 of 4 cells are computed." in page([0, 1, 2, 3])
@@ -91,38 +98,48 @@ def test_many_seeds_are_named_by_the_first_and_the_last():
     assert _listed({0, *range(2, 9), 20}) == "0, 2 to 8, 20"
 
 
-def test_a_page_marks_what_earlier_code_computed(tmp_path):
+def test_a_page_marks_what_earlier_code_computed(tmp_path, results):
     made = [Cell("s1", label, "realx", seed) for label in ("a", "b", "c", "d") for seed in range(2)]
     ages = {"a": (True, True), "b": (True, False), "c": (False, False), "d": (False, True)}
     days = {"a": "2026-01-09", "b": "2026-01-01", "c": "2026-01-01", "d": "2026-01-02"}
-    rows = [{"key": c.key, **c.facts(), **WHERE, "fresh": ages[c.label][c.seed], "date": days[c.label], "TPR": 1.0} for c in made]
-    frame = pd.DataFrame(rows)
-    frame.loc[4, "date"] = "2025-12-31"
-    table = mean_and_spread(frame, ["label"], ["TPR"])
-    assert table["label"].tolist() == ["a", "b †", "c †", "d †"]
+
+    def numbers(cell):
+        date = "2025-12-31" if (cell.label, cell.seed) == ("c", 0) else days[cell.label]
+        return {"fresh": ages[cell.label][cell.seed], "date": date, "TPR": 1.0}
+
     run = Run("table", out=tmp_path)
-    page = write_result(run, title="t", notes="n", frame=frame[:6], beside=[frame[6:]], sections=[("All", table)], figures={}, asked=made)
-    assert "8 of 8 cells are computed." in page.read_text()
-    assert "† **Computed by earlier code:** `b` (2026-01-01); `c` (2025-12-31 to 2026-01-01); `d` (2026-01-02)." in page.read_text()
-    assert "Date: 2025-12-31 to 2026-01-09." in page.read_text()
-    good = frame.assign(fresh=True)
-    page = write_result(run, title="t", notes="n", frame=good, sections=[], figures={}, asked=made)
-    assert "earlier code" not in page.read_text()
+    computed = results(run, made, numbers=numbers)
+    means = mean_and_spread(computed.frame(), ["label"], ["TPR"])
+    assert means["label"].tolist() == ["a", "b †", "c †", "d †"]
+    few = replace(table(), page=lambda results: Page(results.frame(made[:6]), [("All", means)]))
+    page = write_page(run, few, computed).read_text()
+    assert "8 of 8 cells are computed." in page
+    assert "† **Computed by earlier code:** `b` (2026-01-01); `c` (2025-12-31 to 2026-01-01); `d` (2026-01-02)." in page
+    assert "Date: 2025-12-31 to 2026-01-09." in page
+    assert "earlier code" not in write_page(run, table(), results(run, made)).read_text()
 
 
-def test_figures_that_are_there_stay_where_nothing_is_computed(tmp_path):
+def test_figures_that_are_there_stay_where_nothing_is_computed(tmp_path, results):
     from lexplain.report import sweep
 
-    frame = pd.DataFrame({"key": c.key, **c.facts(), **WHERE, "k": 1, "TPR": 0.5} for c in cells(1))
-    figures = {"line": lambda: sweep(frame, x="k", y="TPR", by="label"), "none": lambda: None}
-    told = {"title": "t", "notes": "n", "frame": frame, "sections": [], "asked": cells(1)}
-    page = write_result(Run("table", out=tmp_path), **told, figures=figures)
-    assert "![line](line.svg)" in page.read_text()
-    assert "![none]" not in page.read_text()
+    run = Run("table", seeds=1, out=tmp_path)
+    computed = results(run, cells(1), numbers=lambda cell: {"k": 1, "TPR": 0.5})
+    figures = {"line": lambda: sweep(computed.frame(), x="k", y="TPR", by="label"), "none": lambda: None}
+    page = write_page(run, table(figures=figures), computed).read_text()
+    assert "![line](line.svg)" in page
+    assert "![none]" not in page
     gone = {name: lambda: pytest.fail("drawn") for name in figures}
-    page = write_result(Run("table", out=tmp_path, only_read=True), **told, figures=gone)
-    assert "![line](line.svg)" in page.read_text()
-    assert "![none]" not in page.read_text()
+    page = write_page(replace(run, only_read=True), table(figures=gone), computed).read_text()
+    assert "![line](line.svg)" in page
+    assert "![none]" not in page
+
+
+def test_results_as_numbers_name_their_commit_and_no_more_than_the_page_shows(tmp_path, results):
+    run = Run("table", seeds=1, out=tmp_path)
+    page = write_page(run, table(), results(run, cells(1), numbers=lambda cell: {"TPR": 1 / 3}))
+    frame = pd.read_csv(page.parent / "results.csv")
+    assert frame.columns.tolist() == ["data", "label", "method", "seed", "machine", "date", "commit", "TPR"]
+    assert frame["TPR"].item() == 0.333333
 
 
 def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():
@@ -132,13 +149,13 @@ def test_no_table_says_minus_nothing_and_small_errors_have_two_digits():
 
 def test_of_times_the_least_is_shown():
     frame = pd.DataFrame({"data": ["a", "a"], "ACC": [1.0, 2.0], "fit_seconds": [90.0, 30.0]})
-    table = mean_and_spread(frame, ["data"], ["ACC", "fit_seconds"])
-    assert table.iloc[0, 2:].tolist() == ["1.5 (0.7)", "30.0"]
+    means = mean_and_spread(frame, ["data"], ["ACC", "fit_seconds"])
+    assert means.iloc[0, 2:].tolist() == ["1.5 (0.7)", "30.0"]
 
 
 @pytest.mark.parametrize("method", ["realx", "l2x", "invase", "basex"])
 def test_every_table_has_all_its_cells(method):
-    made = [cell for cell in realx_table1.cells(quick=False, seeds=3) if cell.method == method]
+    made = [cell for cell in realx_table1.cells(False, 3) if cell.method == method]
     assert len(made) == len({cell.key for cell in made}) == 9
     assert {(cell.data, *cell.options.values()) for cell in made} == {
         (data, *sizes.values()) for data, sizes in realx_table1.SIZES[method].items()
@@ -146,16 +163,16 @@ def test_every_table_has_all_its_cells(method):
 
 
 def test_the_sweep_covers_every_rate():
-    made = lex_figure3.cells(quick=False, seeds=1)
+    made = lex_figure3.cells(False, 1)
     assert {cell.options["keep"] for cell in made} == set(range(2, 10))
     assert len(made) == len({cell.key for cell in made}) == 3 * 4 * 8
 
 
-def test_a_cell_of_each_kind_is_computed(short_judges):
+def test_a_cell_of_each_kind_is_computed(short_judges, tmp_path):
     short_judges(judge=20, reader=20)
     small = {"epochs": 1, "rows": 100}
     for line, (method, options) in lex_figure3.LINES.items():
-        numbers = compute(Cell("s3", line, method, 0, {**options, "keep": 5}, small))
+        numbers = compute(Cell("s3", line, method, 0, {**options, "keep": 5}, small), tmp_path)
         assert numbers["kept"] == 5
         assert 0 <= numbers["TPR"] <= 1
         assert json.dumps(numbers)
@@ -171,69 +188,51 @@ def test_an_unknown_table_is_refused(tmp_path):
 
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():
-    table = exact_judgement("s1", rows=3000, draws=60)
-    shown, hidden = (table[table["what is shown"].str.contains(word)].iloc[0] for word in ("true", "without"))
+    exact = exact_judgement("s1", rows=3000, draws=60)
+    shown, hidden = (exact[exact["what is shown"].str.contains(word)].iloc[0] for word in ("true", "without"))
     assert shown["AUROC"] > 0.8
     assert 0 < shown["AUROC"] - hidden["AUROC"] < 0.02  # ranks survive,
     assert shown["log-likelihood"] - hidden["log-likelihood"] > 0.02  # probabilities do not
 
 
-def test_a_line_of_the_default_method_is_computed():
+def test_a_line_of_the_default_method_is_computed(tmp_path):
     cell = Cell("s3", "S3", "default", 0, {"epochs": 8}, {"draw": {"rows": 200}})
-    numbers = default_method.compute(cell)
+    numbers = default_method.compute(cell, tmp_path)
     assert {"TPR", "FDR", "CFSR", "kept", "price", "cost", "fit_seconds"} <= set(numbers)
     assert json.dumps(numbers)
 
 
 def test_the_default_method_has_a_cell_for_every_line():
-    made = default_method.cells(quick=False, seeds=2)
+    made = default_method.cells(False, 2)
     assert len(made) == len({cell.key for cell in made}) == 2 * (8 + 2 * 4 + 3)
     assert all(set(cell.options) <= {"keep", "budget"} for cell in made)  # one setting for every line
     assert all(cell.method == "default" or "keep" in cell.options for cell in made)  # L2X stands beside it where k is given
 
 
-class Kept:
-    """An explainer that keeps the first columns."""
-
-    def __init__(self, columns):
-        self.columns = columns
-
-    def explain(self, rows):
-        mask = torch.zeros(len(rows), 30).bool()
-        mask[:, : self.columns] = True
-        return Explanation(mask.float(), mask, tuple(f"x{j}" for j in range(30)))
-
-
 @pytest.mark.parametrize(("right", "chosen"), [([0.5, 0.93, 0.95], 1), ([0.5, 0.91, 0.96], 2), ([0.5, 0.6, 0.7], 2)])
-def test_the_sparsest_rival_within_the_tolerance_is_chosen(monkeypatch, right, chosen):
-    tried = [Kept(count) for count in (1, 2, 3)]
-    judges = real_tables._Judges.__new__(real_tables._Judges)
-    judges.raw, judges.seed = {"validation": np.zeros((10, 30))}, 0
-    monkeypatch.setattr(judges, "_evaluators", Mock(), raising=False)
-    level = {1: right[0], 2: right[1], 3: right[2], 30: 0.97}
-    monkeypatch.setattr(judges, "accuracy", lambda judge, mask: level[int(mask[0].sum())], raising=False)
-    assert judges.choose(tried) is tried[chosen]
+def test_the_sparsest_rival_within_the_tolerance_is_chosen(right, chosen):
+    masks = [torch.arange(30).expand(10, 30) < count for count in (1, 2, 3)]
+    assert real_tables.sparsest(masks, right, 0.92) == chosen
+    assert real_tables.sparsest(masks[::-1], right[::-1], 0.92) == 2 - chosen
 
 
-def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch, short_judges):
+def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch, short_judges, tmp_path):
     short_judges(judge=5, reader=5)
     for name, few in (("POINTS", 11), ("FEW_TO_JUDGE", 0), ("SETTLINGS", 1)):  # what the page tells is the matter, not how good it is
         monkeypatch.setattr(f"lexplain.explainers.path.{name}", few)
-    made = [cell for cell in real_tables.cells(quick=True, seeds=1) if cell.data == "breast_cancer" and cell.method in ("l2x", "default")]
-    frame = pd.DataFrame({**asdict(cell), **real_tables.compute(cell)} for cell in made)
+    made = [cell for cell in real_tables.cells(True, 1) if cell.data == "breast_cancer" and cell.method in ("l2x", "default")]
+    frame = pd.DataFrame({**cell.facts(), **real_tables.compute(cell, tmp_path)} for cell in made)
     assert {"kept", "eACC", "FULL", "lost", "ACC", "encoding", "fit_seconds"} <= set(frame)
     assert (frame["lost"] == frame["FULL"] - frame["eACC"]).all()
     assert real_tables._kept(frame.assign(lost=[6.0, 1.0]))["l2x"].item().endswith("*")
 
 
-def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, monkeypatch, short_judges):
+def test_the_audit_s_order_is_a_cell_of_the_numbers_of_its_page(tmp_path, short_judges, written):
     short_judges(judge=30, reader=30, retraining=30)
-    made = audit_order.cells(quick=True, seeds=1)
+    made = audit_order.cells(True, 1)
     assert len({cell.key for cell in made}) == len(made) == 5
-    numbers = audit_order.compute(made[0])
+    numbers = audit_order.compute(made[0], tmp_path)
     assert numbers["honest"] + numbers["encodes"] + numbers["cannot tell"] == 1
-    done = [{"key": cell.key, **asdict(cell), **numbers, **WHERE} for cell in made]
-    monkeypatch.setattr(Run, "cells", lambda *_: pd.DataFrame(done))
-    page = audit_order.reproduce(Run(audit_order.NAME, quick=True, seeds=1, out=tmp_path)).read_text()
+    page = written(audit_order.TABLE, Run("audit-order", quick=True, seeds=1, out=tmp_path), numbers).read_text()
     assert "lexplain reproduce audit-order --quick --seeds 1" in page
     assert "| s1 | l2x, k = 1 | 1 |" in page

@@ -1,14 +1,8 @@
 """The tables of "Right for the right reasons", at tiny sizes."""
 
-import pandas as pd
-
-from lexplain.reproduce import TABLES, rrr, rrr_tables
-from lexplain.reproduce.cells import Cell, Run
-
-
-def test_every_table_is_on_the_menu():
-    names = {rrr_tables.COLOURS, rrr_tables.DECOY, rrr_tables.IRIS, rrr_tables.NEWS, rrr_tables.SWEEP, rrr_tables.SPEED}
-    assert {name for name in TABLES if name.startswith("rrr-")} == names
+from lexplain.experiments.cell import Cell
+from lexplain.reproduce import TABLES, rrr
+from lexplain.reproduce.table import Run
 
 
 def test_a_fit_with_annotation_uses_the_confound_less():
@@ -28,18 +22,28 @@ def test_a_search_tells_of_three_models():
     assert {"test 1", "test 3", "in corners 2", "in top 1", "diversity"} <= set(told)
 
 
-def test_a_page_is_written(tmp_path, monkeypatch):
-    def few(run, cells, compute):
-        where = {"machine": "one", "date": "2026-01-01", "code": "a", "fresh": True}
-        lines = [{"key": c.key, **c.facts(), **where} for c in cells]
-        numbers = {"train": 0.9, "test": 0.8, "in confound": 0.1, "strength": 10.0, "fit_seconds": 1.0, "diversity": 0.2, "held out 1": 0.5}
-        return pd.DataFrame([{**line, **numbers} for line in lines])
+def test_a_cell_is_computed_by_what_it_is_about(monkeypatch, tmp_path):
+    kinds = ("compute_fit", "compute_iris", "compute_search", "compute_words", "compute_selection", "compute_speed")
+    for kind in kinds:
+        monkeypatch.setattr(rrr, kind, lambda cell, kind=kind: kind)
+    found = {name: {rrr.compute(cell, tmp_path) for cell in TABLES[name].cells(False, 2)} for name in TABLES if name.startswith("rrr-")}
+    assert found == {
+        "rrr-colours": {"compute_fit", "compute_search"},
+        "rrr-decoy": {"compute_fit", "compute_search", "compute_selection"},
+        "rrr-iris-cancer": {"compute_iris", "compute_search"},
+        "rrr-newsgroups": {"compute_search", "compute_words"},
+        "rrr-lambda-sweep": {"compute_fit"},
+        "rrr-speed": {"compute_speed"},
+    }
 
+
+def test_a_page_is_written(tmp_path, monkeypatch, written, results):
     from lexplain.report import sweep
 
-    monkeypatch.setattr(Run, "cells", few)
-    monkeypatch.setattr(rrr, "search_figure", lambda *_: sweep(few(None, [Cell("a", "b", "", 0)], None), x="train", y="test", by="label"))
-    page = rrr_tables.lambda_sweep(Run(rrr_tables.SWEEP, quick=True, seeds=2, out=tmp_path))
+    numbers = {"train": 0.9, "test": 0.8, "in confound": 0.1, "strength": 10.0, "fit_seconds": 1.0, "diversity": 0.2, "held out 1": 0.5}
+    drawn = results(Run("any"), [Cell("a", "b", "", 0)], numbers=lambda cell: numbers).frame()
+    monkeypatch.setattr(rrr, "search_figure", lambda *_: sweep(drawn, x="train", y="test", by="label"))
+    page = written(TABLES["rrr-lambda-sweep"], Run("rrr-lambda-sweep", quick=True, seeds=2, out=tmp_path), numbers)
     assert "| decoy_digits | auto | 2 | 90.0 (0.0) | 80.0 (0.0) | 10.0 (0.0) | 10.0 (0.0) |" in page.read_text()
     assert (page.parent / "sweep.svg").exists()
-    assert "l2x, annotated" in rrr_tables.decoy(Run(rrr_tables.DECOY, quick=True, seeds=1, out=tmp_path)).read_text()
+    assert "l2x, annotated" in written(TABLES["rrr-decoy"], Run("rrr-decoy", quick=True, seeds=1, out=tmp_path), numbers).read_text()

@@ -35,12 +35,12 @@ def compare(
     """
     from ..experiments import compare as run
     from ..report import Section, page
-    from ..reproduce.tables import comparison_page
+    from ..report.comparison_page import comparison_page, comparison_tables
     from .rows import writable
 
     writable(out, (".csv", ".json", ".parquet", ".html", ".md"))
     found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, again=again, workers=workers)
-    tables = _tables(found)
+    tables = comparison_tables(found)
     shown = {title: table.map(shown_number) for title, table in tables.items()}
     _show(found, shown)
     lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
@@ -56,16 +56,6 @@ def compare(
         ".md": lambda: comparison_page(command, lead, shown),
     }
     write_out(out, contents)
-
-
-def _tables(found: Comparison) -> dict[str, pd.DataFrame]:
-    """The tables of a comparison, by their titles."""
-    first, tests = found.first_tests()
-    return {
-        "Means over seeds": found.summary().reset_index(),
-        f"Paired tests of {first}": tests,
-        "What it cost": found.costs().reset_index(),
-    }
 
 
 def _show(found: Comparison, tables: dict[str, pd.DataFrame]) -> None:

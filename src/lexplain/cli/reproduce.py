@@ -25,6 +25,6 @@ def reproduce(
     from .. import reproduce as tables
 
     if name is None:
-        show_table(["table", "what it is"], tables.TABLES.items())
+        show_table(["table", "what it is"], [(table.name, table.about) for table in tables.TABLES.values()])
     else:
         typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, again=again)}")

@@ -1,11 +1,11 @@
-"""One explainer on one data set with one seed: fitted, timed, judged, and kept."""
+"""One experiment, computed once; and what a comparison computes: an explainer is fitted, timed and judged on a scene."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,48 +19,25 @@ from ..auditing import ClassSelection, Measure, estimate_of, questions, values_o
 from ..baselines import Baseline
 from ..core import Explanation
 from ..core.contracts import Model
-from ..core.digest import digest
+from ..core.digest import digest, short_digest
 from ..core.rows import take_rows
-from ..evaluation import Evaluation, Others, Run
+from ..evaluation import Evaluation, Others
 from ..explainers import Explainer, FitWarning, chosen_recipe
-from ..training import fabric_of
 from .scene import Scene
 
 FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told
 MIN_MASKS = 1000  # training rows whose masks must be known, or all: from fewer a reader of masks learns too little to find encoding
+UNSAFE = str.maketrans(dict.fromkeys(' /\\:*?"<>|', "_"))  # what names of files may not hold everywhere
 
 
 @dataclass(frozen=True)
-class Finished:
-    """What came out of a cell."""
-
-    record: dict[str, Any]  # plain values: who, where, what it cost, and the estimates by key; or an error
-    at: np.ndarray  # (b,) which test rows were explained
-    values: dict[str, np.ndarray]  # one number an instance (b,), by the key of a measure
-
-
-@dataclass(frozen=True)
-class Cell:
+class Contest:
     """An explainer that is not fitted yet, and where it is to prove itself."""
 
-    name: str  # what the table calls the explainer
     explainer: Explainer | Baseline
     scene: Scene
     measures: tuple[Measure, ...]
     rows: int | None = None  # most test rows to explain
-
-    @cached_property
-    def key(self) -> str:
-        """A name that the same cell always has, and no other."""
-        told = digest(
-            self.name, self.scene.label, self.scene.digest, self.scene.judge_steps, self.explainer, self.measures, self.most, self._network
-        )
-        words = "".join(c if c.isalnum() else "_" for c in f"{self.name}-{self.scene.label}")
-        return f"{words}-{self.scene.seed}-{told}"
-
-    @property
-    def _network(self) -> int | None:
-        return self.scene.network_steps if self.explains == "a network" else None
 
     @property
     def _fits_each_row(self) -> bool:
@@ -94,47 +71,68 @@ class Cell:
             return "a network" if reads or self.explainer.regime in ("self", "surrogate") else "labels"
         return "labels" if "y" in needs else "a network"
 
+    def cell(self, name: str) -> Cell:
+        """The cell of this contest, by the name that its explainer has in the table."""
+        scene, network = self.scene, self.scene.network_steps if self.explains == "a network" else None
+        told = digest(scene.digest, scene.judge_steps, self.explainer, self.measures, self.most, network)
+        return Cell(scene.label, name, "compare", scene.seed, {"digest": told}, work=self)
+
+    def shares(self, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+        """What it needs of its scene that others need too."""
+        if any(measure.judged for measure in self.measures):
+            yield f"judge {self.scene.digest}", partial(_train_judge, self.scene, folder)
+        if self.explains == "a network":
+            yield f"network {self.scene.digest}", partial(self.scene.network, folder)
+
+
+def _train_judge(scene: Scene, folder: Path) -> None:
+    scene.evaluators(folder).of()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment: a fit and how it is judged, told by plain values."""
+
+    data: str
+    label: str  # the row of the table it belongs to
+    method: str  # a recipe's name, or what else is done
+    seed: int
+    options: dict[str, Any] = field(default_factory=dict)  # of the method, plain values
+    training: dict[str, Any] = field(default_factory=dict)  # of the training
+    work: Contest | None = field(default=None, compare=False, repr=False)  # of a comparison: the objects that its options are a digest of
+
     @property
-    def shared(self) -> list[str]:
-        """What it needs of its scene that other cells need too."""
-        judge = ["judge"] if any(measure.judged for measure in self.measures) else []
-        return [*judge, "network"] if self.explains == "a network" else judge
+    def key(self) -> str:
+        """A name that the same cell always has, and no other: that of its file."""
+        return f"{self.data}-{self.label}-{self.seed}-{short_digest(self.facts())}".translate(UNSAFE)
 
     def facts(self) -> dict[str, Any]:
-        """Who and where."""
-        scene = self.scene
-        return {"explainer": self.name, "data": scene.label, "seed": scene.seed, "explains": self.explains, "rows": self.most}
+        """What it is, in plain values, to stand at the head of its record."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "work"}
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, Any]:
     """Fit, explain and judge; whatever an explainer raises is what came out, so that others go on."""
+    contest = cell.work
+    assert contest is not None  # `Contest.cell` gives it
+    facts = {"explainer": cell.label, "explains": contest.explains, "rows": contest.most}
     try:
-        done = _computed(cell, folder)
+        return {**facts, **_computed(contest, folder)}
     except Exception as failure:
-        return {"error": f"{type(failure).__name__}: {failure}"}
-    table = np.stack(list(done.values.values())) if done.values else np.zeros((0, len(done.at)))  # (measures, b)
-    return {**done.record, "measured": list(done.values), "at": done.at, "values": table}
+        return {**facts, "error": f"{type(failure).__name__}: {failure}"}
 
 
-def finished_of(record: Mapping[str, Any]) -> Finished:
-    """What came out of a cell, of its record in a store."""
-    if "error" in record:
-        return Finished(dict(record), np.arange(0), {})
-    plain = {name: value for name, value in record.items() if name not in ("at", "values")}
-    return Finished(plain, record["at"], dict(zip(record["measured"], record["values"], strict=True)))
-
-
-def _computed(cell: Cell, folder: Path) -> Finished:
-    scene, data = cell.scene, cell.scene.data
-    explainer = clone(cell.explainer)
-    model = scene.network(folder) if cell.explains == "a network" else scene.model if cell.explains == "the model" else None
+def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
+    scene, data = contest.scene, contest.scene.data
+    explainer = clone(contest.explainer)
+    model = scene.network(folder) if contest.explains == "a network" else scene.model if contest.explains == "the model" else None
     began = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # the ledger tells them
-        explainer.fit(data.train.x, data.train.y if cell.explains == "labels" else None, model=model)
+        explainer.fit(data.train.x, data.train.y if contest.explains == "labels" else None, model=model)
     fitted = perf_counter()
     order = torch.randperm(len(data.test), generator=torch.Generator().manual_seed(scene.seed)).numpy()
-    at = np.sort(order[: cell.most])  # fewer rows are some of more
+    at = np.sort(order[: contest.most])  # fewer rows are some of more
     rows, ready = take_rows(data.test.x, at), perf_counter()
     explanation = explainer.explain(rows)
     seconds = perf_counter() - ready
@@ -146,38 +144,36 @@ def _computed(cell: Cell, folder: Path) -> Finished:
         if explainer.model_function_ is None
         else explainer.model_function_.rows
     )
-    found = values_of(evaluation_of(cell, folder, explainer, explanation, at, model), cell.measures)
-    estimates = {key: estimate_of(value) for key, value in found.items()}
+    found = values_of(evaluation_of(contest, folder, explainer, explanation, at, model), contest.measures)
+    numbers = {key: [e.mean, e.low, e.high] for key, value in found.items() if (e := estimate_of(value))}
     values = {key: value.numpy() for key, value in found.items() if isinstance(value, torch.Tensor) and len(value) == len(at)}
     cost = {"model_rows": asked, "fit_seconds": fitted - began, "explain_seconds": seconds, "ms_a_row": 1000 * seconds / len(at)}
-    findings = "; ".join(getattr(explainer, "findings_", []))
-    numbers = {key: [e.mean, e.low, e.high] for key, e in estimates.items()}
-    return Finished({"cost": {**cost, "findings": findings}, "estimates": numbers}, at, values)
+    return {
+        "cost": {**cost, "findings": "; ".join(getattr(explainer, "findings_", []))},
+        "estimates": numbers,
+        "measured": list(values),
+        "at": at,
+        "values": np.stack(list(values.values())) if values else np.zeros((0, len(at))),  # (measures, b)
+    }
 
 
 def evaluation_of(
-    cell: Cell, folder: Path, explainer: Explainer | Baseline, explanation: Explanation, at: np.ndarray, model: Model
+    contest: Contest, folder: Path, explainer: Explainer | Baseline, explanation: Explanation, at: np.ndarray, model: Model
 ) -> Evaluation:
     """What is known of the test rows (indices `at`) that a fitted explainer explained."""
-    scene, data, features = cell.scene, cell.scene.data, cell.scene.features
-    learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: cell.train_rows])
+    scene, data, features = contest.scene, contest.scene.data, contest.scene.features
+    learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: contest.train_rows])
 
     def explain_training_rows() -> tuple[torch.Tensor, torch.Tensor]:
         theirs = explainer.explain(take_rows(data.train.x, learned))
         return theirs.scores, theirs.mask
 
     train, enough = scene.trial(data.train), len(learned) > 0
-    target = scene.test_target
-    return Evaluation(
+    return scene.evaluation(
         explanation,
-        features,
-        scene.trial(data.test).take(torch.from_numpy(at)),
-        replace(target, values=target.values[torch.from_numpy(at)]),
-        Run(fabric_of("cpu"), scene.seed),
         scene.evaluators(folder),
         Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
+        at=at,
         reads_masks=enough,
-        truth=None if data.test.truth is None else features.truth(np.asarray(data.test.truth)[at], len(at)),
-        control_flow=data.control_flow,
         questions=questions(explainer, model, features, real=scene.outputs.real, one_class=ClassSelection(scene.target.classes, None)),
     )

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,19 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import check
-from ..auditing import COMPARED, MEASURES, Measure, find_measures, measures as menu
+from ..auditing import COMPARED, MEASURES, Measure, find_measures
 from ..baselines import BASELINES, Baseline
 from ..core import Dataset
 from ..core.contracts import Model
 from ..data import load_data
 from ..explainers import Explainer, chosen_recipe
 from ..methods import METHODS, Method, Recipe
-from .cell import Cell, compute, finished_of
-from .code_digest import code_digest
+from .cell import Cell, Contest, compute
 from .comparison import Comparison, comparison_of
-from .running import finished
 from .scene import Scene
 from .store import run_cells
+
+REVISION = 1  # of what cells hold: raised when their numbers change
 
 
 def compare(
@@ -65,7 +64,8 @@ def compare(
         rows: most test rows that each explains; None: all, but 200 for shap and lime, which fit a model to each. Encoding is then
             measured where they explain 1,000 training rows too.
         store: a folder for finished cells and judges; the same call goes on with what is missing. Failures are tried again.
-        again: compute cells of the folder anew that other code has computed; False: they are taken, and `Comparison.older` names them.
+        again: compute cells of the folder anew that are of an earlier revision of the code; False: they are taken, and `Comparison.older`
+            names them.
         workers: processes.
         judge_steps: optimiser steps of the judge; None: 4,000.
         network_steps: optimiser steps of the network that is explained where no model is given; None: 2,000.
@@ -84,30 +84,19 @@ def compare(
     for label in keep if isinstance(keep, Mapping) else ():
         check.one_of(label, list({scene.label for scene in scenes}), "data set of this comparison")
     cells = [
-        Cell(name, _prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows)
+        Contest(_prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows).cell(name)
         for scene in scenes
         for name, explainer in named.items()
     ]
     with _folder(store) as folder:
-        code = code_digest(compute, menu, *{type(cell.explainer) for cell in cells})
-        work, first = partial(compute, folder=folder), partial(_train_shared, folder=folder)
-        done = run_cells(cells, work, folder, code=code, workers=workers, again=again, prepare=first)
-        return comparison_of([finished_of(record) for record in done], measures)
+        work, shares = partial(compute, folder=folder), partial(_shares, folder=folder)
+        done = run_cells(cells, work, folder, revision=REVISION, workers=workers, again=again, shares=shares)
+        return comparison_of(done, measures)
 
 
-def _train_shared(missing: Sequence[Cell], pool: Executor | None, *, folder: Path) -> bool:
-    """Train judges and networks first where several processes compute, so that no two cells train the same one; False: it was stopped."""
-    if pool is None:
-        return True
-    first = {(cell.scene.digest, kind): (cell.scene, kind) for cell in missing for kind in cell.shared}
-    return len(list(finished(list(first.values()), partial(prepare, folder=folder), pool=pool, label="judges"))) == len(first)
-
-
-def prepare(wanted: tuple[Scene, str], folder: Path) -> None:
-    """Train what cells share; where that fails, the cells themselves will say so."""
-    scene, kind = wanted
-    with suppress(Exception):
-        scene.evaluators(folder).of() if kind == "judge" else scene.network(folder)
+def _shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    assert cell.work is not None  # `Contest.cell` gives it
+    return cell.work.shares(folder)
 
 
 @contextmanager

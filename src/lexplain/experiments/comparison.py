@@ -18,7 +18,6 @@ from .. import check
 from ..auditing import Measure
 from ..core.files import write_bytes
 from ..metrics import holm, paired_difference, paired_test
-from .cell import Finished
 
 COLUMNS = ["explainer", "data", "seed", "metric", "value", "low", "high", "higher_is_better", "explains", "rows", "error"]
 COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings", "fresh"]
@@ -35,7 +34,7 @@ class Comparison:
         table: one row a number: explainer, data, seed, metric, value, low, high, higher_is_better, explains, rows, error. An explainer
             that failed has one row with its error; a metric that cannot be known (the truth, a predictor of its own) has none.
         ledger: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, what the fit said about itself, and
-            whether the present code computed it.
+            whether the present revision of the code computed it.
         values: one number a test row, by (explainer, data, seed, metric), under the row's place in the test part.
     """
 
@@ -93,7 +92,7 @@ class Comparison:
         return [f"{row.explainer} on {row.data}, seed {row.seed}: {row.error}" for row in bad.itertuples()]
 
     def older(self) -> list[str]:
-        """What other code has computed and a folder has kept, one line each; `compare(again=True)` computes it anew."""
+        """What an earlier revision of the code computed and a folder kept, one line each; `compare(again=True)` computes it anew."""
         return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.ledger.itertuples() if not row.fresh]
 
     def _test(self, metric: str, one: str, other: str, data: str, seed: int) -> dict[str, Any]:
@@ -130,22 +129,22 @@ class Comparison:
         return str(self.summary().reset_index().to_html(index=False, float_format="{:.3f}".format, na_rep=""))
 
 
-def comparison_of(finished: Iterable[Finished], measures: Sequence[Measure]) -> Comparison:
-    """Put cells together."""
+def comparison_of(records: Iterable[Mapping[str, Any]], measures: Sequence[Measure]) -> Comparison:
+    """Put the records of cells together."""
     known = {measure.key: measure for measure in measures}
     table, ledger, values = [], [], {}
-    for done in finished:
-        record = done.record
+    for record in records:
         facts = {name: record[name] for name in ("explainer", "data", "seed", "explains", "rows")}
         if "error" in record:
             table.append({**facts, "metric": "error", "error": record["error"]})
             continue
         ledger.append({**facts, **record["cost"], "fresh": record.get("fresh", True)})
+        by_row = dict(zip(record["measured"], record["values"], strict=True))
         for key, (value, low, high) in record["estimates"].items():
             label, better = known[key].label, known[key].higher_is_better
             table.append({**facts, "metric": label, "value": value, "low": low, "high": high, "higher_is_better": better, "error": ""})
-            if key in done.values:
-                values[record["explainer"], record["data"], record["seed"], label] = pd.Series(done.values[key], index=done.at)
+            if key in by_row:
+                values[record["explainer"], record["data"], record["seed"], label] = pd.Series(by_row[key], index=record["at"])
     frame = pd.DataFrame(table, columns=COLUMNS).astype({"value": float, "low": float, "high": float, "higher_is_better": object})
     frame["higher_is_better"] = frame["higher_is_better"].where(frame["higher_is_better"].notna(), None)
     return Comparison(check.some_cells(frame), pd.DataFrame(ledger, columns=COSTS), values)

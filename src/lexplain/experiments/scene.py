@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 
+import numpy as np
+import torch
 from torch import Tensor, nn
 
 from .. import __version__
-from ..core import Dataset, Outputs, Part, Trial, seeded
+from ..core import Dataset, Explanation, Outputs, Part, Trial, seeded
 from ..core.contracts import Features, Model
 from ..core.digest import digest
 from ..core.files import read_file, write_atomically
 from ..core.kinds import kind_of
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth
-from ..evaluation.evaluators import KIND, Evaluators
+from ..data import load_data
+from ..evaluation import Evaluation, Evaluators, Others, Questions, Run
+from ..evaluation.evaluators import KIND
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..models import EncodedModel, Problem, Target
 from ..objectives import cross_entropy
-from ..training import train_network
+from ..training import fabric_of, train_network
 
 NETWORK_STEPS = 2000  # optimiser steps of the common network
 JUDGE_SEED = 1000  # added to the seed, so that the judge shares no draw with an explainer
@@ -37,6 +41,7 @@ class Scene:
     model: Model = None  # what is explained; None: labels, or a network of our own
     judge_steps: int | None = None
     network_steps: int | None = None
+    networks: str = ""  # which networks the judges are, where a table has its own
 
     @cached_property
     def _train(self) -> Problem:
@@ -79,19 +84,65 @@ class Scene:
         """Everything that the judge and the network depend on; a model is told by what it says."""
         parts = (self.data.train, self.data.test)
         says = None if self.model is None else [Problem.of(part.x, None, self.model, self.features).target.values for part in parts]
-        return digest(__version__, self.data, self.seed, says)
+        return digest(__version__, self.data, self.seed, says, self.networks)
+
+    def evaluation(
+        self,
+        explanation: Explanation,
+        evaluators: Evaluators,
+        others: Others | None = None,
+        *,
+        run: Run | None = None,
+        at: np.ndarray | None = None,
+        reads_masks: bool = True,
+        questions: Questions | None = None,
+    ) -> Evaluation:
+        """What is known of an explanation of the test rows.
+
+        Args:
+            explanation: of these rows.
+            evaluators: judge it.
+            others: rows to learn from.
+            run: where, by which seed, and how many rows at a time; None: the CPU, by the seed of the scene.
+            at: indices (b,) of the test rows explained; None: all.
+            reads_masks: whether enough rows were explained for a reader of masks to learn from.
+            questions: what may be asked again.
+        """
+        part, rows, target = self.data.test, self.trial(self.data.test), self.test_target
+        truth = None if part.truth is None else np.asarray(part.truth)
+        if at is not None:
+            some = torch.from_numpy(at)
+            rows, target = rows.take(some), replace(target, values=target.values[some])
+            truth = None if truth is None else truth[at]
+        return Evaluation(
+            explanation,
+            self.features,
+            rows,
+            target,
+            run or Run(fabric_of("cpu"), self.seed),
+            evaluators,
+            others,
+            reads_masks=reads_masks,
+            truth=None if truth is None else self.features.truth(truth, len(rows)),
+            control_flow=self.data.control_flow,
+            questions=questions or Questions(),
+        )
 
     # ---- learned once, and kept ----
 
-    def evaluators(self, folder: Path) -> Evaluators:
-        """EVAL-X of the training rows, and judges that learn on other masks: they know no explainer, and judge test rows alone."""
+    def evaluators(self, folder: Path | None = None) -> Evaluators:
+        """EVAL-X of the training rows, and judges that learn on other masks: they know no explainer, and judge test rows alone.
 
-        def file(masks: FixedMasks) -> Path:
-            told = (self.digest, self.judge_steps) if masks is Coins else (self.digest, self.judge_steps, masks)
-            return folder / f"judge-{digest(*told)}.safetensors"
-
+        Args:
+            folder: where they are kept; None: nowhere.
+        """
         train, seed = self.trial(self.data.train), self.seed + JUDGE_SEED
+        file = None if folder is None else partial(self._file, folder)
         return Evaluators(self.features, self.outputs, seed=seed, rows=train, steps=self.judge_steps, file=file)
+
+    def _file(self, folder: Path, masks: FixedMasks) -> Path:
+        told = (self.digest, self.judge_steps) if masks is Coins else (self.digest, self.judge_steps, masks)
+        return folder / f"judge-{digest(*told)}.safetensors"
 
     def network(self, folder: Path) -> Model:
         """A small network that learned the training labels, for explainers of models, as a model of raw rows."""
@@ -114,3 +165,9 @@ class Scene:
         step, parts = Step("network", network, loss, loss), tenth(self.trial(self.data.train), self.seed)
         warmup = kind_of(self.features).pace.warmup_steps
         return train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=MAX_ROWS, seed=self.seed)
+
+
+@lru_cache(maxsize=2)
+def scene_of(data: str, seed: int, rows: int | None = None) -> Scene:
+    """A data set of the library by its name; the last two are kept."""
+    return Scene(data, load_data(data, seed=seed, rows=rows), seed)

@@ -9,21 +9,19 @@ from typing import Any
 import numpy as np
 
 from ..auditing import MARGIN, audit
-from ..core import Classes
 from ..core.contracts import RawRows
-from ..data import load_data
 from ..evaluation import retrain
+from ..experiments.cell import Cell
+from ..experiments.scene import scene_of
 from ..explainers import Explainer
-from ..features import Columns
-from .cells import Cell, Run, trial_of
+from .page import mean_and_spread
 from .realx_table1 import SETS, SIZES, TRAINING
-from .tables import mean_and_spread, write_result
+from .table import Page, Results, Table, in_order
 
-NAME = "audit-order"
 LINES = ("encoding", "ACC", "eACC", "AUROC", "eAUROC", "FS-M", "FS-A", "CFSR", "TPR")
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """REAL-X and the joint methods with the published sizes, and L2X with one feature, which can but encode."""
     less: dict[str, Any] = {"epochs": 5, "rows": 500} if quick else {}
     made = []
@@ -34,11 +32,11 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     return made
 
 
-def compute(cell: Cell) -> dict[str, float]:
+def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Train a network, fit the explainer to it, and audit the explanation of the test rows."""
-    data = load_data(cell.data, seed=cell.seed, **({"rows": cell.training["rows"]} if "rows" in cell.training else {}))
-    features = Columns().fit(data.train.x)
-    network = retrain(trial_of(features, data.train), features, Classes(2), seed=cell.seed)
+    scene = scene_of(cell.data, cell.seed, cell.training.get("rows"))
+    data, features = scene.data, scene.features
+    network = retrain(scene.trial(data.train), features, scene.outputs, seed=cell.seed)
 
     def model(rows: RawRows) -> np.ndarray:
         said: np.ndarray = network(features.encode(rows).x).numpy()
@@ -64,27 +62,15 @@ def compute(cell: Cell) -> dict[str, float]:
     return {**numbers, "encoding": known["Encoding"], **verdict, "fit_seconds": seconds, "kept": float(known["Kept"])}
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the table and write it."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, compute)
-    percent = ["ACC", "eACC", "FS-M", "FS-A", "CFSR", "TPR"]
-    frame[percent] *= 100
+def page(results: Results) -> Page:
+    """Verdicts beside the evidence."""
+    frame = results.frame(percent=("ACC", "eACC", "FS-M", "FS-A", "CFSR", "TPR"))
     frame["verdict"] = frame[["honest", "encodes", "cannot tell"]].idxmax(axis=1)
-    order = {name: place for place, name in enumerate([*SETS, *SIZES, "l2x, k = 1"])}
-    frame = frame.sort_values(["data", "label"], key=lambda column: column.map(order), kind="stable")
+    frame = in_order(frame, ["data", "label"], [*SETS, *SIZES, "l2x, k = 1"])
     table = mean_and_spread(frame, ["data", "label"], [*LINES, "kept", "fit_seconds"])
     said = frame.groupby(["data", "label"], sort=False)["verdict"].agg(lambda words: ", ".join(sorted(set(words))))
     table.insert(3, "verdict", said.to_numpy())
-    return write_result(
-        run,
-        title="The audit of REAL-X and of joint methods that explain a network, S1 to S3",
-        notes=NOTES,
-        frame=frame,
-        asked=made,
-        sections=[("Verdicts and evidence", table)],
-        figures={},
-    )
+    return Page(frame, [("Verdicts and evidence", table)])
 
 
 NOTES = (
@@ -94,4 +80,13 @@ NOTES = (
     "of EVAL-X, all of the network's answers. FS-M: the network itself says the same from the kept features, the others at their mean; "
     "FS-A: a fresh network that learned from rows masked in this way does. FS-A high with FS-M low is MEED's sign of a mask that is read "
     "instead of the values."
+)
+TABLE = Table(
+    "audit-order",
+    "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
+    "The audit of REAL-X and of joint methods that explain a network, S1 to S3",
+    NOTES,
+    cells,
+    compute,
+    page,
 )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,25 +15,75 @@ import torch
 from scipy.stats import binomtest
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from torch import Tensor
+from torch import Generator, Tensor
 
 from ..auditing import MARGIN, judge
-from ..core import Classes, Dataset, Explanation, Part, seeded
+from ..core import Dataset, Explanation, Part, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
-from ..evaluation import Evaluation, Evaluators, Others, Run as Judging
-from ..features import Columns
+from ..evaluation import Evaluators, Others
+from ..experiments.cell import Cell
+from ..experiments.scene import Scene
 from ..methods import METHODS
-from ..models import from_labels
-from ..training import Settings, fabric_of, fit
-from .cells import Cell, Run, trial_of
-from .planted import ENCODERS, HONEST
-from .tables import mark_of, write_result
+from ..training import Settings, fit
+from .page import mark_of
+from .table import Page, Results, Table, in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME = "audit-power"
+Selector = Callable[..., Tensor]  # rows (n, d), labels (n,) and the features that really decide (n, d), to masks (n, d)
+LEAST = 3  # features shown to a row of the first class by a selector that spells by size
+
+
+# ---- selectors that plant the answer in the choice of the mask, and some that cannot ----
+# Rows to learn from and rows to judge are given together, so that what is drawn once holds for both.
+
+
+def position(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001  a selector's signature
+    """Spell the label by position: show the feature that has the label's number, and no other.
+
+    Reference: Jethani et al., Have We Learned to Explain?, 2021, section 3.
+    """
+    return torch.arange(x.shape[1]) == y[:, None] % x.shape[1]
+
+
+def size(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
+    """Spell the label by size: show a random subset, of one feature more for each class."""
+    return torch.rand(x.shape, generator=generator).argsort(1).argsort(1) < LEAST + y[:, None]
+
+
+def omission(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
+    """Show the true features but those of every row: the control flow, which the choice of the others then tells.
+
+    Reference: Jethani et al., 2021, section 3 (a control-flow feature that decides which features are shown, and is not shown itself).
+    """
+    return truth & ~truth.all(0)
+
+
+def random_subset(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
+    """Show a random subset, of every size as often, whatever the row is."""
+    return torch.rand(x.shape, generator=generator) < torch.rand(len(x), 1, generator=generator)
+
+
+def oracle(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
+    """Show the true features, among them the one that decides which they are."""
+    return truth.clone()
+
+
+def global_set(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
+    """Show every row the same features, drawn once: at least one, at most all but one."""
+    order = torch.rand(x.shape[1], generator=generator).argsort().argsort()
+    count = torch.randint(1, x.shape[1], (), generator=generator)
+    return (order < count).expand(x.shape).clone()
+
+
+ENCODERS: dict[str, Selector] = {"position": position, "size": size, "omission": omission}
+HONEST: dict[str, Selector] = {"random subsets": random_subset, "oracle": oracle, "global set": global_set}
+
+
+# ---- the table ----
+
 SETS = ("s1", "s2", "s3")
 ROWS = 3000  # to learn from, and as many to judge
 JUDGE_STEPS = 1000
@@ -47,7 +99,7 @@ TRAINING: dict[str, dict[str, Any]] = {
 }
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every draw; the sets take turns, and draws of one judge follow each other."""
     size: dict[str, Any] = {"rows": 600, "judge_steps": 200} if quick else {"rows": ROWS, "judge_steps": JUDGE_STEPS}
     made = []
@@ -61,13 +113,12 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 
 
 @lru_cache(maxsize=4)
-def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Dataset, Columns, Classes, Evaluators]:
-    """Rows of one draw and their judge, which all kinds of selectors share: it knows none of them."""
-    data = _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows)
-    features, outputs = Columns().fit(data.train.x), Classes(int(data.train.y.max()) + 1)
-    evaluators = Evaluators(features, outputs, seed=seed, rows=trial_of(features, data.train), split=first_tenth, steps=steps)
+def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Scene, Evaluators]:
+    """Rows of one draw and their evaluators, which all kinds of selectors share: they know none of them."""
+    scene = Scene(name, _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows), seed)
+    evaluators = replace(scene.evaluators(), seed=seed, split=first_tenth, steps=steps)
     evaluators.of()  # now, so that no test is timed with it
-    return data, features, outputs, evaluators
+    return scene, evaluators
 
 
 def _digits(seed: int) -> Dataset:
@@ -78,23 +129,22 @@ def _digits(seed: int) -> Dataset:
     return Dataset("digits", "8 x 8 pixels", train, test, test, tuple(f"pixel {j}" for j in range(x.shape[1])))
 
 
-def compute(cell: Cell) -> dict[str, Any]:
+def compute(cell: Cell, _folder: Path) -> dict[str, Any]:
     """Let one selector choose masks of one draw's rows, and test them."""
     began = time.monotonic()
-    data, features, outputs, evaluators = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
-    train, test = trial_of(features, data.train), trial_of(features, data.test)
-    masks = _learned(cell, features, outputs, data) if cell.label in TRAINING else _planted(cell, data)
+    scene, evaluators = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
+    train, test = _learned(cell, scene) if cell.label in TRAINING else _planted(cell, scene.data)
     chosen = time.monotonic()
-    explanation, run = Explanation(masks[1].float(), masks[1], features.names), Judging(fabric_of("cpu"), cell.seed)
-    others, target = Others(train, lambda: (masks[0].float(), masks[0])), from_labels(data.test.y)
-    estimate, verdict = judge(Evaluation(explanation, features, test, target, run, evaluators, others).encoding)
+    others = Others(scene.trial(scene.data.train), lambda: (train.float(), train))
+    explanation = Explanation(test.float(), test, scene.features.names)
+    estimate, verdict = judge(scene.evaluation(explanation, evaluators, others).encoding)
     return {
         "encoding": estimate.mean,
         "low": estimate.low,
         "high": estimate.high,
         "p": verdict.p_value,
         "verdict": verdict.word,
-        "kept": float(masks[1].double().sum(1).mean()),
+        "kept": float(test.double().sum(1).mean()),
         "test_seconds": time.monotonic() - chosen,
         "seconds": time.monotonic() - began,
     }
@@ -108,38 +158,29 @@ def _planted(cell: Cell, data: Dataset) -> tuple[Tensor, Tensor]:
     return masks[: len(data.train)], masks[len(data.train) :]
 
 
-def _learned(cell: Cell, features: Columns, outputs: Classes, data: Dataset) -> tuple[Tensor, Tensor]:
+def _learned(cell: Cell, scene: Scene) -> tuple[Tensor, Tensor]:
     # Where rows can be drawn, those it learns from are others: on its own a selector knows the labels, and readers would trust it too much.
+    data, features = scene.data, scene.features
     own = data.train if cell.data == "digits" else load_data(cell.data, seed=cell.seed + OTHER, rows=cell.training["rows"]).train
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})
     with seeded(cell.seed):
-        method = METHODS[cell.method](features, outputs, **cell.options)
-        fit(method, method.phases(), *first_tenth(trial_of(features, own)), settings)
+        method = METHODS[cell.method](features, scene.outputs, **cell.options)
+        fit(method, method.phases(), *first_tenth(scene.trial(own)), settings)
     method.eval()
     train, test = (method.explain(features.encode(part.x).x)[1] for part in (data.train, data.test))
     return train, test
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the draws and write how often each kind was flagged."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, compute)
-    places = {kind: place for place, kind in enumerate((*PLANTED, *SAFE))}
-    frame = frame.sort_values("label", key=lambda column: column.map(places), kind="stable")
-    kinds = [(kind, frame[frame["label"] == kind]) for kind in places]
+def page(results: Results) -> Page:
+    """How often each kind was flagged."""
+    kinds_in_order = (*PLANTED, *SAFE)
+    frame = in_order(results.frame(), ["label"], kinds_in_order)
+    kinds = [(kind, frame[frame["label"] == kind]) for kind in kinds_in_order]
     every = [*kinds, ("all honest selectors", frame[frame["label"].isin(SAFE)])]
     by_set = [
         (f"{kind}, {data}", part) for kind in ("omission", "oracle", REALX) for data, part in frame[frame["label"] == kind].groupby("data")
     ]
-    return write_result(
-        run,
-        title="The encoding test: power and false alarms",
-        notes=NOTES,
-        frame=frame,
-        asked=made,
-        sections=[("Verdicts", _shares(every)), ("By data set", _shares(by_set))],
-        figures={"estimates": lambda: _figure(frame)},
-    )
+    return Page(frame, [("Verdicts", _shares(every)), ("By data set", _shares(by_set))], {"estimates": lambda: _figure(frame)})
 
 
 def _figure(frame: pd.DataFrame) -> Axes:
@@ -175,4 +216,13 @@ NOTES = (
     "L2X shows one pixel. Honest ones: random subsets, the true features (oracle), one set for all rows, and REAL-X with the published "
     "lambda, fitted briefly to other rows. In brackets: exact 95 % intervals of shares; the spread of estimates over draws. The exact "
     "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but REAL-X's is unknown."
+)
+TABLE = Table(
+    "audit-power",
+    "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
+    "The encoding test: power and false alarms",
+    NOTES,
+    cells,
+    compute,
+    page,
 )

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import torch
 
 from ..data import load_data
-from ..evaluation import Evaluation, Evaluators, Run as Judging
+from ..experiments.cell import Cell
+from ..experiments.scene import Scene
 from ..explainers import Explainer
-from ..models import Problem
-from ..training import fabric_of
-from .cells import Cell, Run, measured
-from .tables import MARK, mean_and_spread, write_result
+from .page import MARK, mean_and_spread
+from .table import Page, Results, Table, measured
 
-NAME = "default"
 # A line: what it is called, the data set, and how it is drawn.
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "S1": ("s1", {}),
@@ -36,7 +32,7 @@ RANKED = {"xor": (2, 1.5), "orange_skin": (4, 2.5), "nonlinear_additive": (4, 2.
 PUBLISHED = {"S1": (98.4, 10.7, 100.0), "S2": (96.7, 6.3, 100.0), "S3": (93.5, 2.6, 100.0)}
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every fit: each line with the default budget; S1, S2 and S3 with the thorough one too; the sets of L2X with k given."""
     less: dict[str, Any] = {"rows": 1000} if quick else {}
     lines = dict(list(LINES.items())[:3]) if quick else LINES
@@ -53,33 +49,27 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     return made
 
 
-def compute(cell: Cell) -> dict[str, float]:
+def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Fit from labels, explain the test rows, and compare with the truth."""
-    data = load_data(cell.data, seed=cell.seed, **cell.training["draw"])
+    scene = Scene(cell.label, load_data(cell.data, seed=cell.seed, **cell.training["draw"]), cell.seed)
     began = time.monotonic()
-    explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(data.train.x, data.train.y)
+    explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(scene.data.train.x, scene.data.train.y)
     seconds = time.monotonic() - began
-    explanation = explainer.explain(data.test.x)
-    problem, run = Problem.of(data.test.x, data.test.y, features=explainer.features_), Judging(fabric_of("cpu"), cell.seed)
-    evaluators = Evaluators(problem.features, problem.target.outputs, seed=run.seed)  # none of which is asked
-    evaluation = Evaluation(explanation, problem.features, problem.trial(), problem.target, run, evaluators)
-    evaluation = replace(evaluation, truth=torch.as_tensor(data.test.truth), control_flow=data.control_flow)
-    means = measured(evaluation, ("tpr", "fdr", "kept", "median_rank", "cfsr"))
+    explanation = explainer.explain(scene.data.test.x)
+    means = measured(scene.evaluation(explanation, scene.evaluators()), ("tpr", "fdr", "kept", "median_rank", "cfsr"))
     if explainer.path_ is not None:
         point = explainer.path_[explainer.path_["chosen"]].iloc[0]
         means |= {"price": float(point["price"]), "cost": float(point["cost"])}
     return {**means, "fit_seconds": seconds}
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the lines and write them beside the best published ones."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, compute)
+def page(results: Results) -> Page:
+    """The lines beside the best published ones."""
+    percent = ("TPR", "FDR", "CFSR")
+    frame = results.frame(percent=percent)
     frame["budget"] = [options.get("budget", "default") for options in frame["options"]]
-    percent = [name for name in ("TPR", "FDR", "CFSR") if name in frame]
-    frame[percent] *= 100
     given = frame["label"].isin(list(RANKED))
-    columns = [*percent, "kept", "price", "cost", "fit_seconds"]
+    columns = [*(name for name in percent if name in frame), "kept", "price", "cost", "fit_seconds"]
     sections = [
         ("keep='auto'", mean_and_spread(frame[~given], ["label", "budget"], columns)),
         ("Best published rows (REAL-X)", _published()),
@@ -88,15 +78,11 @@ def reproduce(run: Run) -> Path:
         ranks = mean_and_spread(frame[given], ["label", "method"], ["median rank", "TPR", "fit_seconds"])
         ranks["best possible median rank"] = [RANKED[label.removesuffix(MARK)][1] for label in ranks["label"]]
         sections.append(("With k given, the sets of L2X, beside L2X with as many steps", ranks))
-    return write_result(
-        run,
-        title="The default method, from labels, where the truth is known",
-        notes=NOTES,
-        frame=frame,
-        asked=made,
-        sections=sections,
-        figures={},
-    )
+    return Page(frame, sections)
+
+
+def _published() -> pd.DataFrame:
+    return pd.DataFrame([(line, *numbers) for line, numbers in PUBLISHED.items()], columns=["label", "TPR", "FDR", "CFSR"])
 
 
 NOTES = (
@@ -104,7 +90,12 @@ NOTES = (
     "Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
     "what is not kept is drawn anew. Seconds of processes of one thread each that ran side by side."
 )
-
-
-def _published() -> pd.DataFrame:
-    return pd.DataFrame([(line, *numbers) for line, numbers in PUBLISHED.items()], columns=["label", "TPR", "FDR", "CFSR"])
+TABLE = Table(
+    "default",
+    "the default method on S1-S3, with noise columns, correlation and real values, and on the sets of L2X",
+    "The default method, from labels, where the truth is known",
+    NOTES,
+    cells,
+    compute,
+    page,
+)

@@ -1,73 +1,142 @@
-"""A cell on images: fit from labels, explain the test images, judge."""
+"""Cells on images: fitted from labels, judged on the test images, and drawn from the masks that are kept beside them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from concurrent.futures import Executor
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
+import numpy as np
 import torch
+from lightning_fabric import Fabric
 from torch import Tensor, nn
 
-from .. import estimators, imputers
+from .. import check, estimators, imputers
 from ..auditing import means
-from ..core import Classes, Dataset, Explanation, Trial, seeded
+from ..core import Explanation, Outputs, Part, Trial, seeded
+from ..core.contracts import Features
 from ..core.kinds import kind_of
-from ..evaluation import Evaluation, Others, Run as Judging
-from ..experiments.running import finished
-from ..features import Patches
-from ..masks import Coins
+from ..data import load_data
+from ..evaluation import Evaluators, Others, Run as Judging
+from ..experiments.cell import Cell
+from ..experiments.scene import Scene
+from ..features import Patches, patches_of
+from ..masks import Coins, FixedMasks, UniformRate
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
 from ..metrics import accuracy
-from ..models import Target, Trained
-from ..networks import MLP, UNet
+from ..models import Trained
+from ..networks import MLP, UNet, cnn, mlp
 from ..objectives import Continuity
-from ..training import Settings, fit
-from .cells import Cell, Run, trial_of
-from .gallery import keep_masks
-from .judges import CHECKED, MASKS, Judge, Task, at_half_size, evaluators_of, mixed_fabric, predictor_network, prepare, scene, task_of
+from ..training import Settings, fabric_of, fit
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 AT_ONCE = 1000  # images that are explained together
+CHECKED = 4000  # validation images that choose the best epoch
+SHOWN = 6  # test images whose masks are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
+# EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
+MASKS: dict[str, FixedMasks] = {"EVAL-X": Coins, "EVAL-X, any rate": UniformRate, "FULL": partial(Coins, rate=1.0)}
 
 
-def judges_of(cell: Cell) -> list[Judge]:
-    """Who judges a cell."""
-    return [Judge(task_of(cell), kind, cell.training["judge_steps"]) for kind in cell.training.get("judges", ("EVAL-X", "FULL"))]
+# ---- what is learned, and by which networks ----
 
 
-def run_images(run: Run, cells: Sequence[Cell]) -> pd.DataFrame:
-    """Train the judges, then compute the cells that are missing."""
-    return run.cells(cells, partial(compute, folder=run.folder), prepare=partial(_train_judges, folder=run.folder / "judges"))
+def scene_of_cell(cell: Cell) -> Scene:
+    """The images that a cell is about, in the features and with the kind of networks of its training."""
+    how = cell.training
+    size, networks = (how.get("patch"), how.get("rows")), how.get("networks", "conv")
+    return _scene(cell.data, cell.seed, *size, networks, how.get("balanced", False), how.get("judge_steps"))
 
 
-def _train_judges(missing: Sequence[Cell], pool: Executor | None, *, folder: Path) -> bool:
-    """Train the judges of cells that are not kept yet; whether all are there now."""
-    wanted = {judge: None for cell in missing for judge in judges_of(cell) if not judge.path(folder).exists()}
-    ready = list(finished(list(wanted), partial(prepare, folder=folder), pool=pool, label="judges"))
-    return len(ready) == len(wanted)
+@lru_cache(maxsize=2)
+def _scene(name: str, seed: int, patch: int | None, rows: int | None, networks: str, balanced: bool, steps: int | None) -> Scene:
+    data = load_data(name, seed=seed, rows=rows)
+    if balanced:
+        data = replace(data, train=_balanced(data.train), validation=_balanced(data.validation))
+    features = patches_of(data.features) if patch is None else Patches(patch)
+    return Scene(name, replace(data, features=features), seed, judge_steps=steps, networks=networks)
+
+
+def _balanced(part: Part) -> Part:
+    """Rows of each class in turn, as many as the largest class has; those of the others come again."""
+    members = [np.flatnonzero(part.y == label) for label in np.unique(part.y)]
+    turns = np.stack([np.resize(rows, max(map(len, members))) for rows in members], axis=1).ravel()
+    truth, chances = (None if column is None else column[turns] for column in (part.truth, part.probabilities))
+    return Part(part.x[turns], part.y[turns], truth, chances)
+
+
+def predictor_network(networks: str, features: Features, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
+    """The kind of network that predictors and judges are; "deep" convolutions are normalised, "half" are deep and see half the size."""
+    check.one_of(networks, ["conv", "deep", "half", "dense"], "networks")
+    if networks == "half":
+        return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, width=16, norm=True), features.shape)
+    if networks == "dense":
+        return mlp(features.shape, outputs.count, sees_mask=sees_mask, activation=nn.ReLU)
+    return cnn(features.shape, outputs.count, sees_mask=sees_mask, norm=networks == "deep")
+
+
+def at_half_size(network: Callable[[tuple[int, ...]], nn.Module], shape: Sequence[int]) -> nn.Module:
+    """A network of images whose squares of 2 x 2 pixels are averaged: a quarter of the work."""
+    channels, rows, columns = shape
+    return nn.Sequential(nn.AvgPool2d(2), network((channels, rows // 2, columns // 2)))
+
+
+def mixed_fabric() -> Fabric:
+    """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
+    fabric = fabric_of("auto")
+    return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
+
+
+def _evaluators(scene: Scene, folder: Path) -> Evaluators:
+    """The evaluators of images, by the masks of `MASKS`, which are kept in a folder."""
+    return replace(
+        scene.evaluators(folder / "judges"),
+        split=lambda train: (train, scene.trial(scene.data.validation).take(slice(0, CHECKED))),
+        network=partial(predictor_network, scene.networks, scene.features, scene.outputs, sees_mask=True),
+        fabric=mixed_fabric(),
+    )
+
+
+def kinds_of_judges(cell: Cell) -> Sequence[str]:
+    """Who judges a cell: names of `MASKS`."""
+    kinds: Sequence[str] = cell.training.get("judges", ("EVAL-X", "FULL"))
+    return kinds
+
+
+def shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """The judges that cells of the same images share."""
+    told = {name: value for name, value in cell.training.items() if name in ("patch", "rows", "networks", "balanced", "judge_steps")}
+    for kind in kinds_of_judges(cell):
+        yield f"{kind} {cell.data} {cell.seed} {told}", partial(_train_judge, cell, kind, folder)
+
+
+def _train_judge(cell: Cell, kind: str, folder: Path) -> None:
+    _evaluators(scene_of_cell(cell), folder).of(masks=MASKS[kind])
+
+
+# ---- a cell ----
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Everything the tables need of one cell; the masks of the first test images are kept beside it."""
-    data, features, outputs = scene(task_of(cell))
-    fabric, how = mixed_fabric(), cell.training
-    train, validation = trial_of(features, data.train), trial_of(features, data.validation, CHECKED)
+    scene, fabric, how = scene_of_cell(cell), mixed_fabric(), cell.training
+    train, validation = scene.trial(scene.data.train), scene.trial(scene.data.validation).take(slice(0, CHECKED))
     batch = how.get("batch_size", 256)
     settings = Settings(
         epochs=max(1, round(how["steps"] * batch / len(train))),
         batch_size=batch,
         warmup_steps=how.get("warmup_steps", 0),
-        max_rows=max(4 * batch, kind_of(features).pace.max_rows(features) // 4),  # many cells may share a GPU
+        max_rows=max(4 * batch, kind_of(scene.features).pace.max_rows(scene.features) // 4),  # many cells may share a GPU
         seed=cell.seed,
     )
     with seeded(cell.seed):
         began = time.monotonic()
-        method = build(cell, features, outputs, train.x.to(fabric.device), validation.x.to(fabric.device)).to(fabric.device)
+        method = build(cell, scene, train.x.to(fabric.device), validation.x.to(fabric.device)).to(fabric.device)
         if fabric.device.type == "cuda":
             # The order that tensor cores read.
             method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stubs forget it
@@ -75,32 +144,33 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
         fit(method, method.phases(), train, validation, settings, fabric=fabric)
         seconds = time.monotonic()
     method.eval()
-    found = judge(method, features, data, train, cell, folder)
+    found = judge(method, scene, train, cell, folder)
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
 
 
-def build(cell: Cell, features: Patches, outputs: Classes, train: Tensor, background: Tensor) -> Method:
+def build(cell: Cell, scene: Scene, train: Tensor, background: Tensor) -> Method:
     """The recipe of a cell; its imputer, given as (name, settings), learns from training images and draws from validation images."""
     options: dict[str, Any] = dict(cell.options)
     surrogate, connected = options.pop("surrogate", False), options.pop("connected", 0.0)
-    task = task_of(cell)
+    features, outputs = scene.features, scene.outputs
     name, settings = options.pop("imputer", ("", {}))
     imputer = _imputer(name, settings, train, background) if name else None
     if "estimator" in options:
         options["estimator"] = getattr(estimators, options["estimator"])()
-    network = _selector_network(task, features, options.pop("width", 32))
+    network = _selector_network(scene, options.pop("width", 32))
     sees_mask = options.pop("sees_mask", cell.method in JOINT)
-    predictor = Trained(predictor_network(task, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
+    predictor = Trained(predictor_network(scene.networks, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
     mask_costs = (Continuity(connected, features.neighbours()),) if connected else ()
     if surrogate:  # the predictor learns on fair coins alone: never on the selector's masks, nor on those of every size
         options |= {"masks": Coins, "own_share": 0.0}
     return METHODS[cell.method](features, outputs, Parts(network, predictor, imputer, mask_costs), **options)
 
 
-def _selector_network(task: Task, features: Patches, width: int) -> nn.Module:
-    if task.networks == "dense":
+def _selector_network(scene: Scene, width: int) -> nn.Module:
+    features = patches_of(scene.features)
+    if scene.networks == "dense":
         return MLP(features.shape, features.count, activation=nn.ReLU)
-    if task.networks == "half":
+    if scene.networks == "half":
         return at_half_size(partial(UNet, grid=features.grid, width=width), features.shape)
     return UNet(features.shape, features.grid, width=width)
 
@@ -116,10 +186,9 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
     return fitted.eval().requires_grad_(False)
 
 
-def judge(method: Method, features: Patches, data: Dataset, train: Trial, cell: Cell, folder: Path) -> dict[str, float]:
+def judge(method: Method, scene: Scene, train: Trial, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
-    task, judges = task_of(cell), [each.kind for each in judges_of(cell)]
-    rows, outputs, labels = trial_of(features, data.test), scene(task)[2], torch.as_tensor(data.test.y)
+    judges, rows, features = kinds_of_judges(cell), scene.trial(scene.data.test), scene.features
     device, few = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
     explained = [method.explain(x.to(device)) for x in torch.split(rows.x, AT_ONCE)]
     scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))
@@ -133,23 +202,19 @@ def judge(method: Method, features: Patches, data: Dataset, train: Trial, cell: 
                 found += [method.probabilities(*part).cpu() for part in parts]
         return torch.cat(found)
 
-    evaluation = Evaluation(
+    evaluation = scene.evaluation(
         Explanation(scores, mask, features.names, predict=own),
-        features,
-        rows,
-        Target(torch.eye(outputs.count)[labels], outputs, None),  # of all classes, whichever the test images have
-        Judging(mixed_fabric(), cell.seed, AT_ONCE),
-        evaluators_of(task, cell.training["judge_steps"], folder / "judges"),
+        _evaluators(scene, folder),
         Others(train),
-        truth=None if data.test.truth is None else torch.as_tensor(data.test.truth),
+        run=Judging(mixed_fabric(), cell.seed, AT_ONCE),
     )
     found = means(evaluation, ["acc", "eacc", "eauroc", "fdr", *(["eacc_any_rate"] if "EVAL-X, any rate" in judges else [])])
     numbers = {"ACC": found["acc"], "eACC": found["eacc"], "eAUROC": found["eauroc"]}
-    numbers |= {"kept": float((100 * mask.double().mean(1)).mean()), "breaks": float(_breaks(mask, features).mean())}
+    numbers |= {"kept": float((100 * mask.double().mean(1)).mean()), "breaks": float(_breaks(mask, patches_of(features)).mean())}
     if "eacc_any_rate" in found:
         numbers["eACC, any rate"] = found["eacc_any_rate"]
     if "FULL" in judges:
-        numbers["FULL ACC"] = float(accuracy(evaluation.everything(MASKS["FULL"]), labels).mean())
+        numbers["FULL ACC"] = float(accuracy(evaluation.everything(MASKS["FULL"]), evaluation.labels).mean())
     return numbers | ({"wrong": found["fdr"]} if "fdr" in found else {})
 
 
@@ -158,3 +223,42 @@ def _breaks(mask: Tensor, features: Patches) -> Tensor:
     squares = mask.reshape(len(mask), -1, *features.grid).double()
     breaks = squares.diff(dim=2).abs().sum((1, 2, 3)) + squares.diff(dim=3).abs().sum((1, 2, 3))
     return breaks / mask.sum(1).clamp_min(1)
+
+
+# ---- pictures of what cells kept ----
+
+
+def keep_masks(folder: Path, cell: Cell, mask: Tensor) -> None:
+    """Keep the masks of the first test images beside a cell."""
+    place = _place(folder, cell)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(place, mask=mask[:SHOWN].numpy())
+
+
+def masks_of(cell: Cell, folder: Path) -> Tensor | None:
+    """The masks of the first test images of a cell; None where it was computed elsewhere and they were not kept."""
+    place = _place(folder, cell)
+    if not place.exists():
+        return None
+    with place.open("rb") as file, np.load(file) as kept:
+        return torch.as_tensor(kept["mask"])
+
+
+def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Figure | None:
+    """One row a cell of seed 0: test images with what each cell kept; None where no cell has any."""
+    from ..report import masks_side_by_side
+
+    first = [cell for cell in cells if cell.seed == 0]
+    found = {cell.label: kept for cell in first if (kept := masks_of(cell, folder)) is not None}
+    if not found:
+        return None
+    scene = scene_of_cell(first[0])
+    x, features = scene.data.test.x[:SHOWN], scene.features
+    shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in found.items()}
+    lost = [cell.label for cell in first if cell.label not in found]
+    told += f"; the masks of {', '.join(lost)} were not kept" if lost else ""
+    return masks_side_by_side(shown, images=images, title=f"What is kept of the first test images (seed 0{told})")
+
+
+def _place(folder: Path, cell: Cell) -> Path:
+    return folder / "masks" / f"{cell.key}.npz"

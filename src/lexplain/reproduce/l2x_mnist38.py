@@ -12,7 +12,9 @@ import torch
 from torch import nn
 
 from ..core import Trial, seeded
+from ..experiments.cell import Cell
 from ..explainers import Explainer
+from ..features import patches_of
 from ..imputers import Constant
 from ..methods import METHODS, Parts, Phase, Step
 from ..metrics import accuracy
@@ -20,15 +22,13 @@ from ..models import Frozen, Trained
 from ..networks import UNet, cnn
 from ..objectives import cross_entropy
 from ..training import Settings, fabric_of, fit
-from .cells import Cell, Run, trial_of
-from .gallery import gallery, keep_masks
-from .judges import scene, task_of
-from .tables import mean_and_spread, write_result
+from .images import gallery, keep_masks, scene_of_cell
+from .page import mean_and_spread
+from .table import Page, Results, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME = "l2x-mnist38"
 PUBLISHED = 95.8
 SIZE: dict[str, Any] = {"steps": 2000, "model_steps": 1000}
 QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "model_steps": 200, "batch_size": 64, "width": 8}
@@ -37,7 +37,7 @@ L2X: dict[str, Any] = {"keep": 4, "temperature": 0.5}
 LINES = {"l2x": (L2X, SIZE), "l2x, the network itself predicts": ({**L2X, "itself": True}, SMALL)}
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """L2X with a predictor of its own, and with the network that is explained in its place, for every seed."""
     lines = [(label, options, QUICK if quick else size) for label, (options, size) in LINES.items()]
     return [Cell("mnist38", label, "l2x", seed, options, size) for seed in range(seeds) for label, options, size in lines]
@@ -45,8 +45,9 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
 
 def network(cell: Cell) -> tuple[nn.Module, Trial]:
     """A convolutional network that tells 3 from 8, and the training images."""
-    data, features, outputs = scene(task_of(cell))
-    train, validation = trial_of(features, data.train), trial_of(features, data.validation)
+    scene = scene_of_cell(cell)
+    train, validation = scene.trial(scene.data.train), scene.trial(scene.data.validation)
+    features, outputs = scene.features, scene.outputs
     with seeded(cell.seed + 1):
         model = Trained(cnn(features.shape, outputs.count, sees_mask=False), outputs, sees_mask=False)
 
@@ -62,7 +63,8 @@ def network(cell: Cell) -> tuple[nn.Module, Trial]:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
     model, train = network(cell)
-    data, features, outputs = scene(task_of(cell))
+    scene = scene_of_cell(cell)
+    data, features, outputs = scene.data, patches_of(scene.features), scene.outputs
     batch = cell.training.get("batch_size", 256)
     epochs = max(1, round(cell.training["steps"] * batch / len(train)))
     began = time.monotonic()
@@ -89,19 +91,13 @@ def _answers(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     return torch.cat([model(part.to(device)).softmax(1).cpu() for part in torch.split(x, 1000)])
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the table and write it."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, partial(compute, folder=run.folder))
-    frame[["post-hoc ACC", "model ACC"]] *= 100
-    return write_result(
-        run,
-        title="L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
-        notes=NOTES,
-        frame=frame,
-        sections=[("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
-        figures={"seeds": lambda: _figure(frame), "kept": lambda: gallery(made, run.folder)},
-        asked=made,
+def page(results: Results) -> Page:
+    """How often the network says the same of four patches."""
+    frame = results.frame(percent=("post-hoc ACC", "model ACC"))
+    return Page(
+        frame,
+        [("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
+        {"seeds": lambda: _figure(frame), "kept": lambda: gallery(results.asked, results.run.folder)},
     )
 
 
@@ -119,4 +115,13 @@ NOTES = (
     f"{PUBLISHED}. A convolutional network of ours is explained; the paper's was another. As published, L2X learns a predictor of its own "
     "from black patches, which the network itself has never seen and may read otherwise; where the network predicts in its place, patches "
     "are chosen for what it says. Without it the outcome depends on the seed: a mean tells of no single run."
+)
+TABLE = Table(
+    "l2x-mnist38",
+    "L2X, table 4: the four patches that make a network say 3 or 8",
+    "L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
+    NOTES,
+    cells,
+    compute,
+    page,
 )

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .cells import Cell, Run
-from .images import run_images
-from .judges import Task, scene
-from .tables import mean_and_spread, write_result
+from ..data import load_data
+from ..experiments.cell import Cell
+from .images import compute, shares
+from .page import mean_and_spread
+from .table import Page, Results, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME = "lex-faces"
 OTHER_RATES = (0.05, 0.2)
 SIZE: dict[str, Any] = {"steps": 2000, "batch_size": 128, "judge_steps": 1500, "networks": "deep"}
 QUICK: dict[str, Any] = {"rows": 1000, "steps": 100, "batch_size": 32, "judge_steps": 100}
@@ -30,7 +29,7 @@ LINES: dict[str, dict[str, Any]] = {
 }
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every imputation at every rate; the tenth first."""
     size, width = (QUICK, 8) if quick else (SIZE, 16)
     wanted = [(label, 0.1) for label in LINES] + ([] if quick else [(BEST, rate) for rate in OTHER_RATES])
@@ -41,26 +40,21 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the table and write it; no face is drawn."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run_images(run, made)
+def page(results: Results) -> Page:
+    """How much of the explanations lies on the mouth; no face is drawn."""
+    frame = results.frame(percent=("ACC", "eACC", "FULL ACC", "wrong"))
     frame["rate"] = [100 * options["keep"] for options in frame["options"]]
-    frame[["ACC", "eACC", "FULL ACC", "wrong"]] *= 100
     frame["inside the box"] = 100 - frame["wrong"]
-    truth = scene(Task("faces", 0, rows=made[0].training.get("rows")))[0].test.truth
+    truth = load_data("faces", seed=0, rows=results.asked[0].training.get("rows")).test.truth
     assert truth is not None
     chance = 100 * float(truth.mean())
     columns = ["inside the box", "ACC", "eACC", "eAUROC", "FULL ACC", "breaks", "fit_seconds"]
     frame = frame.sort_values(["label", "rate"], kind="stable")
-    return write_result(
-        run,
-        title="LEX, smiling faces, 4 x 4 patches of 64 x 64 pixels",
-        notes=NOTES + f" The box covers {chance:.1f} % of the patches of the test images.",
-        frame=frame,
-        sections=[("Over selection rates (% of patches)", mean_and_spread(frame, ["label", "rate"], columns))],
-        figures={"inside": lambda: _figure(frame[frame["rate"] == 10], chance)},
-        asked=made,
+    return Page(
+        frame,
+        [("Over selection rates (% of patches)", mean_and_spread(frame, ["label", "rate"], columns))],
+        {"inside": lambda: _figure(frame[frame["rate"] == 10], chance)},
+        f"The box covers {chance:.1f} % of the patches of the test images.",
     )
 
 
@@ -79,4 +73,14 @@ NOTES = (
     "random masks until the selector is finished (zero imputation: on the selector's); connected: with a price of 0.003 nats on each pair "
     "of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC and eACC as in lex-sp-mnist; FULL "
     "ACC: of a network that sees the whole image."
+)
+TABLE = Table(
+    "lex-faces",
+    "LEX: does the explanation of a smile lie on the mouth?",
+    "LEX, smiling faces, 4 x 4 patches of 64 x 64 pixels",
+    NOTES,
+    cells,
+    compute,
+    page,
+    shares=shares,
 )

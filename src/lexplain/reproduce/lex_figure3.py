@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from .cells import Cell, Run
+from ..experiments.cell import Cell
+from .page import mean_and_spread
 from .synthetic import compute
-from .tables import Figures, mean_and_spread, write_result
+from .table import Figures, Page, Results, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME = "lex-figure3"
 SETS = ("s1", "s2", "s3")
 KEPT = (2, 3, 4, 5, 6, 7, 8, 9)
 TRAINING: dict[str, Any] = {"epochs": 150, "learning_rate": 1e-3}
@@ -32,7 +31,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every point of the figure."""
     training = TRAINING
     kept = (4, 5, 6) if quick else KEPT  # around the true number on S3, which comes first
@@ -46,37 +45,21 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the curves and draw them."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, compute)
+def page(results: Results) -> Page:
+    """The curves, and the table at the true number of features."""
+    frame = results.frame(percent=("CFSR", "TPR", "FDR", "ACC", "eACC"))
     frame["k"] = [options["keep"] for options in frame["options"]]
     frame = frame.sort_values(["data", "label", "k"], kind="stable")
-    percent = ["CFSR", "TPR", "FDR", "ACC", "eACC"]
-    frame[percent] *= 100
     columns = ["TPR", "FDR", "CFSR", "ACC", "AUROC", "eACC", "eAUROC", "fit_seconds"]
     at_truth = frame[frame["k"] == 5]
-    return write_result(
-        run,
-        title="LEX, figure 3: imputations over selection rates on S1, S2 and S3",
-        notes=NOTES,
-        frame=frame,
-        asked=made,
-        sections=[
-            ("At five features (the true number on S3)", mean_and_spread(at_truth, ["data", "label"], columns)),
-            ("The authors' released code, S3, k = 5, one seed", AUTHORS_CODE),
-            ("Every number of features", mean_and_spread(frame, ["data", "label", "k"], columns)),
-        ],
-        figures=_figures(frame),
-    )
+    sections = [
+        ("At five features (the true number on S3)", mean_and_spread(at_truth, ["data", "label"], columns)),
+        ("The authors' released code, S3, k = 5, one seed", AUTHORS_CODE),
+        ("Every number of features", mean_and_spread(frame, ["data", "label", "k"], columns)),
+    ]
+    return Page(frame, sections, _figures(frame))
 
 
-NOTES = (
-    "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
-    "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
-    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
-    "the figures, bars are one standard deviation over seeds to either side of the mean."
-)
 AUTHORS_CODE = pd.DataFrame(
     [("Gaussian, 10 masks", 76, 24, 93), ("zero, 10 masks", 64, 36, 87), ("surrogate zero (Bernoulli, L1)", 67, 6, 100)],
     columns=["label", "TPR", "FDR", "CFSR"],
@@ -95,3 +78,20 @@ def _figure(frame: pd.DataFrame, metric: str) -> Axes:
     table = pd.DataFrame({metric: groups.mean(), "spread": groups.std().fillna(0)}).reset_index()
     table["low"], table["high"] = table[metric] - table["spread"], table[metric] + table["spread"]
     return sweep(table, x="k", y=metric, by="label", low="low", high="high")
+
+
+NOTES = (
+    "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
+    "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
+    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
+    "the figures, bars are one standard deviation over seeds to either side of the mean."
+)
+TABLE = Table(
+    "lex-figure3",
+    "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
+    "LEX, figure 3: imputations over selection rates on S1, S2 and S3",
+    NOTES,
+    cells,
+    compute,
+    page,
+)

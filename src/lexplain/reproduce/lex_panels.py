@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from .cells import Cell, Run
-from .gallery import gallery
-from .images import run_images
-from .tables import Figures, mean_and_spread, write_result
+from ..experiments.cell import Cell
+from .images import compute, gallery, shares
+from .page import mean_and_spread
+from .table import Figures, Page, Results, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,6 +59,8 @@ class Steps(NamedTuple):
 class Panels:
     """One data set of switching panels, and what is computed on it."""
 
+    name: str
+    about: str
     data: str
     rates: dict[float, Steps]
     at: float  # where all imputations are compared
@@ -67,14 +69,21 @@ class Panels:
 
 
 LONG, SHORT = Steps(6400, 0.5), Steps(4800, 0.33)  # the selector learns alike; the predictor reads it for longer
-PANELS = {
-    "lex-sp-mnist": Panels("sp_mnist", {0.05: LONG, 0.1: LONG, 0.02: SHORT, 0.2: SHORT}, 0.1, 0.5, light=("marginal", ZERO)),
-    "lex-sp-fashion": Panels("sp_fashion", {0.25: Steps(3000, 0.33)}, 0.25, 5.0),
-}
-NAMES = tuple(PANELS)
+PANELS = (
+    Panels(
+        "lex-sp-mnist",
+        "LEX: a digit beside clothing; how much is kept of the wrong panel, for every imputation",
+        "sp_mnist",
+        {0.05: LONG, 0.1: LONG, 0.02: SHORT, 0.2: SHORT},
+        0.1,
+        0.5,
+        light=("marginal", ZERO),
+    ),
+    Panels("lex-sp-fashion", "LEX: the same panels, of which the clothing decides", "sp_fashion", {0.25: Steps(3000, 0.33)}, 0.25, 5.0),
+)
 
 
-def cells_over_rates(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
+def cells_over_rates(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
     """The best imputation, and zero imputation beside it."""
     if quick:
         return _quick(panels, seeds)
@@ -83,7 +92,7 @@ def cells_over_rates(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
     return best + [make(panels, label, rate, seed) for label, make in lines for seed in _seeds(label, seeds) for rate in panels.rates]
 
 
-def cells_at_one_rate(panels: Panels, *, quick: bool, seeds: int) -> list[Cell]:
+def cells_at_one_rate(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
     """Every imputation, by one recipe; the best line after them where it has another one."""
     if quick:
         return _quick(panels, seeds)
@@ -116,35 +125,33 @@ def _quick(panels: Panels, seeds: int) -> list[Cell]:
     return [Cell(panels.data, label, "sufficient", seed, told[label], QUICK) for seed in range(seeds) for label in told]
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the curves and the table, and draw them."""
-    panels, quick = PANELS[run.name], run.quick
-    wanted = cells_over_rates(panels, quick=quick, seeds=run.seeds)
-    over = _in_percent(run_images(run, wanted))
-    compared = cells_at_one_rate(panels, quick=quick, seeds=run.seeds)
-    at = _in_percent(run_images(run, compared))
+def cells(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
+    """All cells of the page; some stand in both of its tables."""
+    return cells_over_rates(panels, quick, seeds) + cells_at_one_rate(panels, quick, seeds)
+
+
+def page(panels: Panels, results: Results) -> Page:
+    """The curves over rates, and the imputations at one rate."""
+    quick, seeds = results.run.quick, results.run.seeds
+    compared = cells_at_one_rate(panels, quick, seeds)
+    over, at = _frame(results, cells_over_rates(panels, quick, seeds)), _frame(results, compared)
     columns = ["wrong panel %", "ACC", "eACC", "eACC, any rate", "eAUROC", "breaks", "fit_seconds"]
     rates = "Over selection rates (% of pixels)", mean_and_spread(over.sort_values(["label", "rate"]), ["label", "rate"], columns)
     imputations = f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])
     steps, last = (QUICK["steps"], QUICK_LAST) if quick else panels.rates[panels.at]
     size = {"steps": steps, "last": last, "batch": (QUICK if quick else FULL_SIZE)["batch_size"], "width": QUICK_WIDTH if quick else WIDTH}
     told = f", {100 * panels.at:g} % of the pixels"
-    return write_result(
-        run,
-        title=f"LEX, switching panels ({panels.data})",
-        notes=NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
-        frame=pd.concat([over, at[~at["label"].isin(over["label"])]]),
-        sections=[rates, imputations] if over["rate"].nunique() > 1 else [imputations],
-        figures={**_figures(over, at, panels.good), "kept": lambda: gallery(compared, run.folder, told=told)},
-        asked=[*wanted, *compared],
-        beside=[at],
+    return Page(
+        pd.concat([over, at[~at["label"].isin(over["label"])]]),
+        [rates, imputations] if over["rate"].nunique() > 1 else [imputations],
+        {**_figures(over, at, panels.good), "kept": lambda: gallery(compared, results.run.folder, told=told)},
+        NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
     )
 
 
-def _in_percent(frame: pd.DataFrame) -> pd.DataFrame:
-    shares = ["ACC", "eACC", "eACC, any rate", "wrong"]
-    rates = [100 * options["keep"] for options in frame["options"]]
-    return frame.assign(**{name: 100 * frame[name] for name in shares}, rate=rates).rename(columns={"wrong": "wrong panel %"})
+def _frame(results: Results, some: list[Cell]) -> pd.DataFrame:
+    frame = results.frame(some, percent=("ACC", "eACC", "eACC, any rate", "wrong"))
+    return frame.assign(rate=[100 * options["keep"] for options in frame["options"]]).rename(columns={"wrong": "wrong panel %"})
 
 
 def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> Figures:
@@ -192,3 +199,16 @@ LIGHTER = (
     "the rows under the selector's masks, and the predictor alone in the last 30 %. The full recipe beside them shows what more training "
     "gives, not what the imputation does."
 )
+TABLES = [
+    Table(
+        each.name,
+        each.about,
+        f"LEX, switching panels ({each.data})",
+        "",
+        partial(cells, each),
+        compute,
+        partial(page, each),
+        shares=shares,
+    )
+    for each in PANELS
+]

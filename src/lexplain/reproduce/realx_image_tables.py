@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from .cells import Cell, Run
-from .gallery import gallery
-from .images import run_images
-from .tables import mean_and_spread, write_result
+from ..experiments.cell import Cell
+from .images import compute, gallery, shares
+from .page import mean_and_spread
+from .table import Page, Results, Table
 
 
 @dataclass(frozen=True)
-class Table:
+class Setting:
     """One of the paper's tables: data, sizes, what is published."""
 
     name: str
+    about: str
     title: str
     data: str
     lines: dict[str, tuple[str, dict[str, Any]]]  # label to a recipe and its options
@@ -28,8 +29,9 @@ class Table:
     notes: str
 
 
-MNIST = Table(
+MNIST = Setting(
     "realx-table2",
+    "REAL-X, table 2: REAL-X, L2X, INVASE and BASE-X on ten digits, judged by EVAL-X",
     "REAL-X, table 2: ten digits, single pixels",
     "mnist",
     {
@@ -50,8 +52,9 @@ MNIST = Table(
     "Networks as published: dense, 784 pixels, each of them a feature. Published: 4 to 6 % of the pixels. Prices of pixels were set on "
     "seed 0; INVASE's so that it keeps about as many as REAL-X: at a lower one it keeps more, and loses less to EVAL-X.",
 )
-XRAY = Table(
+XRAY = Setting(
     "realx-table3",
+    "REAL-X, table 3: the same on chest X-rays",
     "REAL-X, table 3: chest X-rays, 16 x 16 patches",
     "chest_xray",
     {
@@ -76,38 +79,30 @@ XRAY = Table(
     "DenseNet-121. Prices, and the spread of scores, were set on seed 10, with wider predictors. REAL-X keeps more patches than the "
     "others; in the figure (seed 0) all but L2X keep nearly the same ones of every image.",
 )
-TABLES = {table.name: table for table in (MNIST, XRAY)}
 
 
-def cells(table: Table, *, quick: bool, seeds: int) -> list[Cell]:
+def cells(setting: Setting, quick: bool, seeds: int) -> list[Cell]:
     """Every method with every seed."""
-    size = table.quick if quick else table.size
+    size = setting.quick if quick else setting.size
     small: dict[str, Any] = {} if size.get("networks") == "dense" else {"width": 8 if quick else 16}
     return [
-        Cell(table.data, label, method, seed, {**options, **small}, size)
+        Cell(setting.data, label, method, seed, {**options, **small}, size)
         for seed in range(seeds)
-        for label, (method, options) in table.lines.items()
+        for label, (method, options) in setting.lines.items()
     ]
 
 
-def reproduce(run: Run) -> Path:
-    """Compute a table and write it beside the published one."""
-    table = TABLES[run.name]
-    made = cells(table, quick=run.quick, seeds=run.seeds)
-    frame = run_images(run, made)
-    frame[["ACC", "eACC", "FULL ACC"]] *= 100
+def page(setting: Setting, results: Results) -> Page:
+    """A table beside the published one."""
+    frame = results.frame(percent=("ACC", "eACC", "FULL ACC"))
     frame["ACC - eACC"] = frame["ACC"] - frame["eACC"]
     frame = frame.rename(columns={"kept": "kept %"})
     columns = ["ACC", "eACC", "ACC - eACC", "eAUROC", "kept %", "FULL ACC", "fit_seconds"]
-    published = [{"label": label, "ACC": acc, "eACC": eacc, "eAUROC": area} for label, (acc, eacc, area) in table.published.items()]
-    return write_result(
-        run,
-        title=table.title,
-        notes=f"{table.notes} {NOTES}",
-        frame=frame,
-        sections=[("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).astype(object).fillna(""))],
-        figures={"kept": lambda: gallery(made, run.folder)},
-        asked=made,
+    published = [{"label": label, "ACC": acc, "eACC": eacc, "eAUROC": area} for label, (acc, eacc, area) in setting.published.items()]
+    return Page(
+        frame,
+        [("Ours", mean_and_spread(frame, ["label"], columns)), ("Published", pd.DataFrame(published).astype(object).fillna(""))],
+        {"kept": lambda: gallery(results.asked, results.run.folder)},
     )
 
 
@@ -116,3 +111,16 @@ NOTES = (
     "FULL ACC: a network that sees all. A method whose eACC is far below its ACC writes the "
     "class into the mask."
 )
+TABLES = [
+    Table(
+        each.name,
+        each.about,
+        each.title,
+        f"{each.notes} {NOTES}",
+        partial(cells, each),
+        compute,
+        partial(page, each),
+        shares=shares,
+    )
+    for each in (MNIST, XRAY)
+]

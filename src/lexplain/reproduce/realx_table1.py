@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,15 +12,15 @@ import torch
 from ..auditing import MARGIN
 from ..data import DATASETS, load_data
 from ..data.synthetic import Synthetic
+from ..experiments.cell import Cell
 from ..metrics import accuracy, auroc, log_likelihood
-from .cells import Cell, Run
+from .page import mean_and_spread
 from .synthetic import compute
-from .tables import Figures, mean_and_spread, write_result
+from .table import Figures, Page, Results, Table, in_order
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-NAME = "realx-table1"
 SETS = ("s1", "s2", "s3")
 COLUMNS = ("CFSR", "TPR", "FDR", "AUROC", "eAUROC", "ACC", "eACC")
 
@@ -56,7 +55,6 @@ SIZES: dict[str, dict[str, dict[str, Any]]] = {
     "invase": {"s1": {"penalty": 0.2}, "s2": {"penalty": 0.15}, "s3": {"penalty": 0.2}},
     "basex": {"s1": {"penalty": 0.15}, "s2": {"penalty": 0.125}, "s3": {"penalty": 0.2}},
 }
-ORDER = {name: place for place, name in enumerate([*SIZES, *SETS])}  # of rows in the table
 TRAINING: dict[str, dict[str, Any]] = {
     "realx": {"epochs": 500, "learning_rate": 3e-4},
     "l2x": {"epochs": 150, "learning_rate": 1e-3},
@@ -65,7 +63,7 @@ TRAINING: dict[str, dict[str, Any]] = {
 }
 
 
-def cells(*, quick: bool, seeds: int) -> list[Cell]:
+def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every cell of the table."""
     less: dict[str, Any] = {"epochs": 20, "rows": 2000} if quick else {}
     return [
@@ -76,41 +74,18 @@ def cells(*, quick: bool, seeds: int) -> list[Cell]:
     ]
 
 
-def reproduce(run: Run) -> Path:
-    """Compute the table and write it beside the published one."""
-    made = cells(quick=run.quick, seeds=run.seeds)
-    frame = run.cells(made, compute)
-    percent = ("CFSR", "TPR", "FDR", "ACC", "eACC")
-    frame[list(percent)] *= 100
-    frame = frame.sort_values(["label", "data"], key=lambda column: column.map(ORDER), kind="stable")
+def page(results: Results) -> Page:
+    """The table beside the published one."""
+    frame = in_order(results.frame(percent=("CFSR", "TPR", "FDR", "ACC", "eACC")), ["label", "data"], [*SIZES, *SETS])
     ours = mean_and_spread(frame, ["label", "data"], [*COLUMNS, "encoding", "kept", "fit_seconds"])
-    return write_result(
-        run,
-        title="REAL-X, table 1: S1, S2 and S3 from labels",
-        notes=NOTES,
-        frame=frame,
-        asked=made,
-        sections=[
-            ("Ours", ours),
-            ("Published (Jethani et al., 2021, table 1)", _published()),
-            ("The authors' released code, one seed", _authors()),
-            (
-                "An EVAL-X without error: how little AUROC sees of a hidden control-flow feature",
-                pd.concat([exact_judgement(name) for name in SETS]),
-            ),
-        ],
-        figures=_figures(frame),
-    )
-
-
-NOTES = (
-    "Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
-    "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
-    "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
-    "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "
-    "loss is what the encoding column estimates. Bars in the figures of ACC and eACC are one standard deviation over seeds to either side "
-    "of the mean, not confidence intervals."
-)
+    exact = pd.concat([exact_judgement(name) for name in SETS])
+    sections = [
+        ("Ours", ours),
+        ("Published (Jethani et al., 2021, table 1)", _published()),
+        ("The authors' released code, one seed", _authors()),
+        ("An EVAL-X without error: how little AUROC sees of a hidden control-flow feature", exact),
+    ]
+    return Page(frame, sections, _figures(frame))
 
 
 def _published() -> pd.DataFrame:
@@ -187,3 +162,22 @@ def exact_judgement(name: str, *, seed: int = 0, rows: int = ROWS, draws: int = 
         values = [float(metric(said, labels).double().mean()) for metric in (auroc, accuracy, log_likelihood)]
         lines.append((name, what, *values))
     return pd.DataFrame(lines, columns=["data", "what is shown", "AUROC", "ACC", "log-likelihood"]).round(4)
+
+
+NOTES = (
+    "Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
+    "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
+    "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
+    "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "
+    "loss is what the encoding column estimates. Bars in the figures of ACC and eACC are one standard deviation over seeds to either side "
+    "of the mean, not confidence intervals."
+)
+TABLE = Table(
+    "realx-table1",
+    "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
+    "REAL-X, table 1: S1, S2 and S3 from labels",
+    NOTES,
+    cells,
+    compute,
+    page,
+)

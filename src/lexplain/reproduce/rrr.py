@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +12,18 @@ import torch
 from torch import nn
 
 from .. import check
-from ..core import Classes, Dataset, seeded
+from ..core import Dataset, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
 from ..data.colours import CORNERS, TOP, rule_mask
 from ..data.confounded import IRIS, confound, iris_beside_cancer
-from ..features import Columns
+from ..experiments.cell import Cell
+from ..experiments.scene import Scene
+from ..experiments.store import Record
 from ..methods import METHODS
 from ..objectives import Irrelevant
 from ..right_reasons import Alternatives, RightReasons, find_another_explanation
 from ..training import Settings, fit
-from .cells import Cell, trial_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +62,16 @@ def forbidden(data: Dataset, label: str) -> np.ndarray | None:
     return confound(data.train)
 
 
-def compute_fit(cell: Cell) -> dict[str, float]:
+def compute(cell: Cell, _folder: Path) -> Record:
+    """What a cell is about: a fit, a search, words, a selection, or how fast explanations are."""
+    if cell.method == "find another":
+        return compute_words(cell) if cell.label == "words" else compute_search(cell)
+    if cell.method == "right reasons":
+        return compute_iris(cell) if cell.data == "iris_cancer" else compute_fit(cell)
+    return compute_selection(cell) if cell.method == "l2x" else compute_speed(cell)
+
+
+def compute_fit(cell: Cell) -> Record:
     """Train with one annotation, and judge on the test rows, whose confound is broken."""
     training = dict(cell.training)
     data = load_data(cell.data, seed=cell.seed, rows=training.pop("rows", None))
@@ -98,7 +109,7 @@ def search(cell: Cell) -> tuple[Dataset, Alternatives]:
     return data, found
 
 
-def compute_search(cell: Cell) -> dict[str, float]:
+def compute_search(cell: Cell) -> Record:
     """What the models of a search are worth where the confound is broken, and where they look."""
     data, found = search(cell)
     told: dict[str, float] = {"diversity": found.diversity}
@@ -108,7 +119,7 @@ def compute_search(cell: Cell) -> dict[str, float]:
     return told
 
 
-def compute_words(cell: Cell) -> dict[str, str]:
+def compute_words(cell: Cell) -> Record:
     """The words that stand in most test posts with a large slope, for each model of a search."""
     data, found = search(cell)
     names = np.array(data.frame(data.test).columns)
@@ -129,7 +140,7 @@ def _classes(data: Dataset) -> tuple[str, ...]:
     return tuple(f"class {label}" for label in data.test.y[:SHOWN])
 
 
-def compute_iris(cell: Cell) -> dict[str, float]:
+def compute_iris(cell: Cell) -> Record:
     """One random split of irises beside tumours: test accuracy with the irises and with their columns at 0."""
     x, y = iris_beside_cancer()
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(cell.seed)).numpy()
@@ -144,13 +155,13 @@ def compute_iris(cell: Cell) -> dict[str, float]:
     return {**told, "in iris": float(used[:, :IRIS].sum() / used.sum()), "strength": model.strength_}
 
 
-def compute_selection(cell: Cell) -> dict[str, float]:
+def compute_selection(cell: Cell) -> Record:
     """A network that sees only what its selector keeps, which is charged for keeping marked features: joint training with L2X."""
     data = load_data(cell.data, seed=cell.seed)
-    features = Columns().fit(data.train.x)
-    rows = replace(trial_of(features, data.train), irrelevant=torch.from_numpy(confound(data.train)))
+    scene = Scene(cell.label, data, cell.seed)
+    rows = replace(scene.trial(data.train), irrelevant=torch.from_numpy(confound(data.train)))
     with seeded(cell.seed):
-        method = METHODS["l2x"](features, Classes(int(data.train.y.max()) + 1), keep=cell.options["keep"])
+        method = METHODS["l2x"](scene.features, scene.outputs, keep=cell.options["keep"])
         charged = (*method.objective.penalties, Irrelevant(cell.options["price"]))
         method.objective = replace(method.objective, penalties=charged)
         settings = Settings(seed=cell.seed, batch_size=128, **cell.training)
@@ -158,13 +169,13 @@ def compute_selection(cell: Cell) -> dict[str, float]:
     method.eval()
     told = {}
     for name, part in (("train", data.train), ("test", data.test)):
-        x = features.encode(part.x).x
+        x = scene.features.encode(part.x).x
         _, mask = method.explain(x)
         told[name] = float((method.probabilities(x, mask).argmax(1).numpy() == part.y).mean())
     return {**told, "in confound": float((mask.numpy() & confound(data.test)).sum() / mask.sum())}
 
 
-def compute_speed(cell: Cell) -> dict[str, float]:
+def compute_speed(cell: Cell) -> Record:
     """Train briefly, then explain test rows: all at once by input gradients, and a few one by one by LIME for tables."""
     data = load_data(cell.data, seed=cell.seed)
     model = trained(data.train.x[:2000], data.train.y[:2000], None, seed=cell.seed, **cell.training)

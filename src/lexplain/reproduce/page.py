@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from .. import __version__
 from ..core.files import write_bytes
-from ..experiments.store import machine
 from ..metrics.statistics import decimals
-from .cells import Cell, Run
+from .table import Results, Run, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +22,6 @@ DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median
 LEAST = "_seconds"  # ends the names of times, of which the least is shown: the others waited for what ran beside them
 MARK = " †"  # after the name of a row some of whose cells earlier code computed
 MANY = 5  # seeds in a row that are still named one by one
-Figures: TypeAlias = "Mapping[str, Callable[[], Figure | Axes | None]]"  # names of files to what draws them; None: nothing to draw
 
 
 def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
@@ -54,63 +51,30 @@ def _text(name: str, mean: float, spread: float) -> str:
     return decimals(mean, digits) + ("" if pd.isna(spread) else f" ({decimals(spread, digits)})")
 
 
-def markdown(table: pd.DataFrame) -> str:
-    """A table in Markdown."""
-    lines = [table.columns.tolist(), ["---"] * len(table.columns), *table.astype(str).to_numpy().tolist()]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
-
-
-def comparison_page(command: str, lead: str, tables: Mapping[str, pd.DataFrame]) -> str:
-    """The tables of a comparison as a Markdown page that names the command, the machine and the date."""
-    head = [
-        "# Explainers compared",
-        f"Written by `{command}` (lexplain {__version__}).",
-        f"Machine: {machine()}. Date: {date.today().isoformat()}.",
-        lead,
-    ]
-    return "\n\n".join([*head, *(f"## {title}\n\n{markdown(table)}" for title, table in tables.items())]) + "\n"
-
-
-def write_result(
-    run: Run,
-    *,
-    title: str,
-    notes: str,
-    frame: pd.DataFrame,
-    asked: Sequence[Cell],
-    sections: Sequence[tuple[str, pd.DataFrame]],
-    figures: Figures,
-    beside: Sequence[pd.DataFrame] = (),
-) -> Path:
+def write_page(run: Run, table: Table, results: Results) -> Path:
     """Write README.md, results.csv and the figures of one reproduction; return the page.
 
     The page names the command, seeds, machine and date; how many of the cells asked for are computed, since an interrupted command writes
-    a page all the same; and which of them earlier code computed.
-
-    Args:
-        run: which table, and where.
-        title: of the page.
-        notes: how to read the numbers.
-        frame: one row a finished cell, for results.csv.
-        asked: the cells that the page should be made of.
-        sections: titles and tables.
-        figures: drawn last; where nothing is to be computed, those that are there stay.
-        beside: more finished cells, whose numbers are in some of the sections.
+    a page all the same; and which of them earlier code computed. Figures are drawn last; where nothing is to be computed, those that are
+    there stay.
     """
-    every = pd.concat([frame, *beside]).drop_duplicates("key")
+    from ..report.comparison_page import markdown
+
+    page = table.page(results)
+    frame, sections = page.frame, page.sections
+    every = pd.concat([frame, results.frame()]).drop_duplicates("key")
     seeds = {int(seed) for seed in frame["seed"]}
     head = [
-        f"# {title}",
+        f"# {table.title}",
         f"Written by `{run.command}` (lexplain {__version__}).",
         f"Seeds: {_listed(seeds)}. Machine: {'; '.join(sorted(set(every['machine'])))}. Date: {_dates(every)}.",
-        f"{notes} {_how_to_read(sections) if len(seeds) > 1 else ''}".strip(),
-        " ".join([_count(asked, every), *_unfinished(asked, every)]),
+        " ".join(filter(None, [table.notes, page.notes, _how_to_read(sections) if len(seeds) > 1 else ""])),
+        " ".join([_count(results), *_unfinished(results)]),
         *_older(every),
     ]
-    body = [f"## {heading}\n\n{markdown(table)}" for heading, table in sections]
-    body += [f"![{name}]({name}.svg)" for name, draw in figures.items() if _drawn(run, name, draw)]
-    unknown = () if frame["code"].notna().any() else ("code",)
-    plain = frame.drop(columns=[name for name in ("key", "options", "training", "fresh", *unknown) if name in frame])
+    body = [f"## {heading}\n\n{markdown(section)}" for heading, section in sections]
+    body += [f"![{name}]({name}.svg)" for name, draw in page.figures.items() if _drawn(run, name, draw)]
+    plain = frame.drop(columns=[name for name in ("key", "options", "training", "fresh", "revision") if name in frame])
     write_bytes(run.folder / "results.csv", plain.to_csv(index=False, float_format="%.6g").encode())
     return write_bytes(run.folder / "README.md", ("\n\n".join([*head, *body]) + "\n").encode())
 
@@ -128,7 +92,7 @@ def _drawn(run: Run, name: str, draw: Callable[[], Figure | Axes | None]) -> boo
     return figure is not None
 
 
-def _how_to_read(sections: Sequence[tuple[str, pd.DataFrame]]) -> str:
+def _how_to_read(sections: Sequence[Section]) -> str:
     timed = any(str(name).endswith(LEAST) for _, table in sections for name in table.columns)
     return f"Mean over seeds, with the standard deviation in brackets{'; of seconds, the least' if timed else ''}."
 
@@ -146,21 +110,20 @@ def _listed(numbers: Collection[int]) -> str:
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > MANY else ", ".join(map(str, run)) for run in runs)
 
 
-def _count(asked: Sequence[Cell], frame: pd.DataFrame) -> str:
+def _count(results: Results) -> str:
     """How many of the cells asked for are there."""
-    wanted = {cell.key for cell in asked}
-    there = len(wanted & set(frame["key"]))
-    return f"{there} of {len(wanted)} cells are computed."
+    wanted = {cell.key for cell in results.asked}
+    return f"{len(wanted & set(results.records))} of {len(wanted)} cells are computed."
 
 
-def _unfinished(asked: Sequence[Cell], frame: pd.DataFrame) -> list[str]:
-    """A sentence that names the cells asked for that a frame has not got."""
-    there = set(frame["key"])
+def _unfinished(results: Results) -> list[str]:
+    """A sentence that names the cells asked for that are not finished."""
+    asked = results.asked
     several = len({cell.data for cell in asked}) > 1
     sizes = {label: {cell.options.get("keep") for cell in asked if cell.label == label} for label in {cell.label for cell in asked}}
     seeds: dict[str, set[int]] = {}
     for cell in asked:
-        if cell.key not in there:
+        if cell.key not in results.records:
             size = cell.options.get("keep")
             words = [cell.label, *([cell.data] if several and cell.data != cell.label else [])]
             if isinstance(size, float):
