@@ -176,3 +176,19 @@ def test_times_are_no_answers():
 
     record = {"fit_seconds": 1.0, "ms": 2.0, "date": "today", "ACC": 0.5, "path": {"explain_seconds": 1.0, "cost": np.ones(2)}}
     assert set(numbers(record)) == {"ACC", "path/cost"}
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_a_way_counts_the_files_and_functions_that_a_call_enters():
+    from threading import Thread
+
+    from way import way_of
+
+    import lexplain as lx
+    from lexplain.core.splits import halves
+
+    way, answers = way_of(lambda: [halves(rows, seed=0) for rows in (4, 5)])
+    assert (way, len(answers)) == ({"core/splits.py": {"halves"}}, 2)
+    thread = Thread(target=lambda: lx.Columns().fit([[1.0], [2.0]]))
+    way, _ = way_of(lambda: (thread.start(), thread.join()))
+    assert "Columns.fit" in way["features/columns.py"]
