@@ -14,7 +14,7 @@ import torch
 from typer.testing import CliRunner
 
 from lexplain import METHODS, Explainer, __version__, as_explanation, audit, cli, load_data
-from lexplain.auditing.verdict import MARGIN
+from lexplain.auditing.card import MARGIN
 from lexplain.cli.rows import explanation_as_csv
 from lexplain.core import Explanation
 from lexplain.explainers import FitWarning

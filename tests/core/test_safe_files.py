@@ -9,7 +9,8 @@ import torch
 from torch import nn
 
 from lexplain.core import files
-from lexplain.core.files import plain, read_file, write_atomically, write_bytes
+from lexplain.core.files import read_file, write_atomically, write_bytes
+from lexplain.core.rows import plain
 
 
 @pytest.fixture

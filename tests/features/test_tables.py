@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from lexplain.features import ColumnType
-from lexplain.features.column_type import as_type
+from lexplain.features.tables import as_type
 
 COLUMNS = {
     "float": pd.Series([1.5, 2.5]),

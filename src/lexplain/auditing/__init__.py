@@ -6,7 +6,7 @@ Not called `audit`: a folder of that name would hide the function `lexplain.audi
 from .as_explanation import as_explanation as as_explanation
 from .asking import questions as questions
 from .audit import audit as audit, card_of as card_of
-from .card import Card as Card, Line as Line
+from .card import MARGIN as MARGIN, Card as Card, Line as Line, judge as judge
 from .class_selection import ClassSelection as ClassSelection
 from .measure import (
     NEEDS as NEEDS,
@@ -19,4 +19,3 @@ from .measure import (
     values_of as values_of,
 )
 from .measures import COMPARED as COMPARED, MEASURES as MEASURES
-from .verdict import MARGIN as MARGIN, judge as judge

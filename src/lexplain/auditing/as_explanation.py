@@ -16,7 +16,7 @@ from ..core.contracts import Features, Labels, RawRows, ToolOutput
 from ..core.explanation import NoBase
 from ..core.kinds import features_for, kind_of
 from ..core.rows import as_array
-from ..models.labels import known_classes
+from ..models.target import known_classes
 
 
 def as_explanation(

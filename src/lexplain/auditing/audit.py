@@ -18,11 +18,10 @@ from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..models import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
 from .asking import questions
-from .card import Card, Line, tradeoff
+from .card import MARGIN, Card, Line, judge, off_the_data, tradeoff
 from .class_selection import ClassSelection, every_class
 from .measure import NEEDS, Measure, estimates, find_measures
 from .measures import MEASURES
-from .verdict import MARGIN, judge, off_the_data
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -13,7 +13,7 @@ from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
 from ..core.rows import as_array
 from ..models import from_labels
-from ..models.labels import known_classes, target_values
+from ..models.target import known_classes, target_values
 from .as_explanation import as_explanation, classes_explained
 
 

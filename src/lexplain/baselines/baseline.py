@@ -22,7 +22,8 @@ from ..core.rows import MAX_ROWS, as_array, take_rows
 from ..core.seeding import seed_of
 from ..masks import top_k_mask
 from ..models import Problem
-from ..models.labels import as_many_outputs, known_classes, model_output
+from ..models.asked import as_many_outputs, model_output
+from ..models.target import known_classes
 
 if TYPE_CHECKING:
     from typing import Self

@@ -15,7 +15,7 @@ from ..core.splits import tenth
 from ..imputers import Constant
 from ..imputers.given import fitted_imputer
 from ..methods import Step
-from ..models.labels import in_classes
+from ..models.target import in_classes
 from ..networks import MLP
 from ..objectives import cross_entropy
 from ..training import train_network

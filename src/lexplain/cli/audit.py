@@ -33,7 +33,7 @@ def audit(
     from .. import auditing, check
     from ..data import DATASETS
     from ..explainers import Explainer
-    from ..models.labels import in_classes
+    from ..models.target import in_classes
     from .rows import read_scores, rows_with_target, writable
 
     writable(out, (".html", ".json", ".csv", ".parquet"))

@@ -10,12 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
-
-from .contracts import Json
 
 
 @contextmanager
@@ -62,8 +59,3 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]
         raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
     found = record.get("format") if isinstance(record, dict) else None
     raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {kind!r}")
-
-
-def plain(number: Json) -> Json:
-    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
-    return number.item() if isinstance(number, np.generic) else number

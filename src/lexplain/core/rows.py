@@ -1,4 +1,4 @@
-"""Raw rows of any form. Only `features` look inside them; all others use `len` and the functions of this file."""
+"""Raw rows of any form, and their values. Only `features` look inside rows; all others use `len` and the functions of this file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from .contracts import RawRows
+from .contracts import Json, RawRows
 
 MAX_ROWS = 100_000  # rows in one call of a model, by default
 
@@ -49,3 +49,8 @@ def rows_digest(rows: RawRows) -> bytes:
     except ValueError:  # rows of different lengths: each has a digest of its own
         return hashlib.blake2b(b"".join(map(rows_digest, rows)), digest_size=16).digest()
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
+
+
+def plain(number: Json) -> Json:
+    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
+    return number.item() if isinstance(number, np.generic) else number

@@ -17,8 +17,7 @@ from ..core.splits import halves
 from ..masks import Coins, FixedMasks, UniformRate
 from ..models import OnEncoded, Target
 from .encoding_test import encoding_values
-from .evaluator import Evaluator
-from .evaluators import Evaluators
+from .evaluator import Evaluator, Evaluators
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -20,7 +20,7 @@ from ..core.rows import MAX_ROWS
 from ..core.splits import tenth
 from ..data import load_data
 from ..evaluation import Evaluation, Evaluators, Others, Questions, Run
-from ..evaluation.evaluators import KIND
+from ..evaluation.evaluator import KIND
 from ..masks import Coins, FixedMasks
 from ..methods import Step
 from ..models import EncodedModel, Problem, Target

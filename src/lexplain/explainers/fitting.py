@@ -17,15 +17,16 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Outputs, Trial, joined, seeded
 from ..core.contracts import Features, Labels, Model, RawRows
-from ..core.files import plain
 from ..core.kinds import features_for, kind_of
+from ..core.rows import plain
 from ..core.seeding import seed_of
 from ..core.splits import Splits
 from ..imputers import IMPUTERS, with_fewer_rows
 from ..imputers.given import fitted_imputer
 from ..methods import Method, Parts, Recipe, Regime
 from ..models import Problem, Target, frozen_predictor, targets_of
-from ..models.labels import network_reads, same_length, target_values
+from ..models.asked import network_reads
+from ..models.target import same_length, target_values
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price

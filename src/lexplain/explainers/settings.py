@@ -8,12 +8,12 @@ from torch import nn
 
 from .. import check
 from ..core.contracts import Features, Labels, Model
-from ..core.files import plain
 from ..core.kinds import kind_of
+from ..core.rows import plain
 from ..imputers.given import known_imputer
 from ..methods import METHODS, Method, Recipe, Regime
 from ..models import CachedModel
-from ..models.labels import target_values
+from ..models.target import target_values
 
 if TYPE_CHECKING:
     from .explainer import Explainer

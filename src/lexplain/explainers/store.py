@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from .. import check
 from ..core import outputs_of
 from ..core.contracts import Features, Model, RawRows
-from ..core.files import plain, read_file, write_atomically
+from ..core.files import read_file, write_atomically
 from ..core.kinds import kind_of
+from ..core.rows import plain
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
 from ..methods import METHODS, Method, Parts, Recipe
 from ..models import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor

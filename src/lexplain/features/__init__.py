@@ -4,9 +4,8 @@
 one `FeatureKind`, a line here, and a `Kind` in the folder kinds/.
 """
 
-from .column_type import ColumnType as ColumnType
 from .columns import Columns as Columns
-from .feature_kind import FeatureKind as FeatureKind
+from .feature_kind import FeatureKind as FeatureKind, raw_mask as raw_mask
 from .groups import Groups as Groups
 from .patches import Patches as Patches, is_patches as is_patches, patches_of as patches_of
-from .visible import raw_mask as raw_mask
+from .tables import ColumnType as ColumnType

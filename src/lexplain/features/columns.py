@@ -15,9 +15,8 @@ from torch import Tensor
 
 from ..core.contracts import Encoded, RawRows
 from ..core.rows import as_array
-from .column_type import ColumnType, as_type
 from .feature_kind import FeatureKind, truth_of, truth_values
-from .tables import finite_numbers, known_categories, table, two_axes
+from .tables import ColumnType, as_type, finite_numbers, known_categories, table, two_axes
 
 
 @dataclass(frozen=True, kw_only=True)

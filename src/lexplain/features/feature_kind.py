@@ -1,4 +1,4 @@
-"""The base of every kind of features."""
+"""The base of every kind of features, and masks of features as masks of encoded inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..core.contracts import Encoded, Names, RawRows
+from ..core.contracts import Encoded, Features, Names, RawRows
 from ..core.rows import as_array
 
 
@@ -123,3 +123,10 @@ def truth_of(truth: object, rows: int, count: int) -> Tensor:
             "explain the rows that it is the truth of"
         )
     return known
+
+
+def raw_mask(features: Features, mask: Tensor, valid: Tensor | None) -> Tensor:
+    """Raw masks (..., *shape) of feature masks (..., d); padding counts as visible, for there is nothing to hide and nothing to fill."""
+    if valid is None:
+        return features.expand(mask)
+    return features.expand(mask | ~valid if mask.dtype == torch.bool else torch.where(valid, mask, 1.0))

@@ -14,9 +14,9 @@ from torch.nn.functional import pad
 
 from ..core.contracts import Encoded, RawRows
 from ..core.rows import as_array
-from .column_type import as_type
 from .feature_kind import FeatureKind, truth_of, truth_values
 from .images import finite_span, image_array, image_layout, same_images, same_units
+from .tables import as_type
 
 MOST = 64  # patches along the longer side where no size is given
 SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first

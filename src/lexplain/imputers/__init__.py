@@ -7,18 +7,18 @@ To add one: a file with one class, a line here, and a line in tests/imputers/tes
 
 from torch import nn
 
-from .background import (
-    MAX_BACKGROUND as MAX_BACKGROUND,
-    NoBackground as NoBackground,
-    background_of as background_of,
-    with_fewer_rows as with_fewer_rows,
-)
-from .constant import Constant as Constant
+from .fill import Constant as Constant
 from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian
 from .interop import as_fill as as_fill, as_masker as as_masker
 from .kmeans import KMeansRows as KMeansRows
 from .logistics import LogisticMeans as LogisticMeans, LogisticMixture as LogisticMixture
-from .marginal import Marginal as Marginal
+from .marginal import (
+    MAX_BACKGROUND as MAX_BACKGROUND,
+    Marginal as Marginal,
+    NoBackground as NoBackground,
+    background_of as background_of,
+    with_fewer_rows as with_fewer_rows,
+)
 from .mixture import GaussianMixture as GaussianMixture, MixtureMeans as MixtureMeans, MixtureRows as MixtureRows
 from .vaeac import VAEAC as VAEAC
 

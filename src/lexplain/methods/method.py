@@ -13,7 +13,7 @@ from torch.distributions import Distribution
 from ..core import Trial, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import raw_mask
-from ..models.labels import network_output
+from ..models.asked import network_output
 from ..networks import Selector
 from ..objectives import Objective, cross_entropy
 from .plans import Phase, Plan

@@ -1,4 +1,4 @@
-"""A model that is asked about rows: what users have as a function of raw rows, and a network of encoded rows as one."""
+"""A model that is asked about rows: what users have as a function of raw rows, a network of encoded rows as one, and what both return."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from torch import Tensor, nn
 
 from ..core.contracts import Features, Model, RawRows
 from ..core.rows import as_array, rows_digest
-from .labels import model_output
 
 if TYPE_CHECKING:
     from .target import Target
@@ -121,3 +120,41 @@ def on_encoded(model: Model, features: Features) -> OnEncoded:
         return values.reshape(len(x), -1).to(x.device)
 
     return says
+
+
+def network_reads(model: Model, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
+    """Refuse a torch network of rows that no network could read."""
+    if isinstance(model, torch.nn.Module):
+        to_network(x[:1])
+
+
+def model_output(output: np.ndarray, rows: int) -> np.ndarray:
+    """Refuse a model whose output is neither (rows, classes) nor (rows,)."""
+    good = output.ndim in (1, 2) and output.shape[0] == rows and (output.ndim == 1 or output.shape[1] >= 1)
+    if not good:
+        raise ValueError(
+            f"the model returned shape {output.shape} for {rows} rows, but ({rows}, classes) probabilities or ({rows},) values are needed; "
+            "pass predict_proba, or wrap the model in a function that returns one row a row"
+        )
+    if not np.issubdtype(output.dtype, np.number):
+        raise ValueError(f"the model returned {output.dtype} values, but numbers are needed; pass predict_proba rather than predict")
+    if not np.isfinite(output).all():
+        raise ValueError("the model returned NaN or infinity for some rows; mend the model, or drop those rows")
+    return output
+
+
+def as_many_outputs(got: int, needed: int) -> None:
+    """Refuse a model that answers with another number of classes than it did when it was asked first."""
+    if got != needed:
+        raise ValueError(
+            f"the model returned {got} numbers a row, but {needed} are needed, one for each of the classes; pass predict_proba"
+        )
+
+
+def network_output(output: Tensor, rows: int, count: int, real: bool) -> None:
+    """Refuse a network whose output does not fit the target."""
+    shape = tuple(output.shape)
+    fits = shape in ((rows,), (rows, 1)) if real else shape == (rows, count)
+    if not fits:
+        needed = f"({rows},) or ({rows}, 1), one value a row" if real else f"({rows}, {count}), one logit a class (two for two classes),"
+        raise ValueError(f"the network returned shape {shape} for {rows} rows, but {needed} is needed")

@@ -13,8 +13,7 @@ from torch.distributions import Distribution
 from ..core import Outputs
 from ..core.contracts import Features, RawRows
 from ..core.rows import as_array
-from .asked import CachedModel, NetworkFunction
-from .labels import as_many_outputs
+from .asked import CachedModel, NetworkFunction, as_many_outputs
 from .target import Target
 
 

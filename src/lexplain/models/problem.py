@@ -11,9 +11,8 @@ import numpy as np
 from ..core import Trial
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..core.kinds import features_for
-from .asked import CachedModel
-from .labels import in_classes, network_reads, same_length, target_values
-from .target import Target, from_labels, from_model
+from .asked import CachedModel, network_reads
+from .target import Target, from_labels, from_model, in_classes, same_length, target_values
 
 
 class Targets(NamedTuple):

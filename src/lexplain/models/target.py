@@ -1,18 +1,19 @@
-"""What is explained: labels, soft targets, real values, or what a model says."""
+"""Targets: labels, classes, real values, and what models say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 import torch
 from sklearn.utils.multiclass import type_of_target
 from torch import Tensor
 
 from ..core import Classes, Outputs, RealValue
 from ..core.contracts import Labels, Model, RawRows
+from ..core.rows import as_array
 from .asked import CachedModel, as_function
-from .labels import target_values
 
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
 
@@ -92,3 +93,47 @@ def _real(values: np.ndarray) -> Target:
         raise ValueError("the target has one value only, so nothing can be explained; give rows whose target differs")
     standard = torch.as_tensor((values - mean) / scale, dtype=torch.float32)
     return Target(standard, RealValue(), None, mean, scale)
+
+
+def same_length(rows: int, y: Labels) -> None:
+    """Refuse labels that do not belong to the rows."""
+    if rows != len(y):
+        raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows and y {len(y)}; give one y a row")
+
+
+def target_values(y: Labels) -> np.ndarray:
+    """Return y as an array of one value a row, or of one row of probabilities a row."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None; give labels y, or model= to explain a model")
+    values = as_array(y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or values.size == 0:
+        raise ValueError(f"y has shape {values.shape}, but one label or value a row is needed, or (rows, classes) probabilities")
+    if pd.isna(values).any() or (np.issubdtype(values.dtype, np.number) and not np.isfinite(values).all()):
+        raise ValueError("Input y contains NaN or infinity; drop such rows")
+    return values
+
+
+def known_classes(target: Labels, classes: np.ndarray | None, rows: int) -> np.ndarray:
+    """Turn class labels into their indices, or refuse one that was not seen in fit."""
+    if classes is None:
+        raise ValueError(f"target={target!r} names a class, but a real-valued output has none; leave target out")
+    labels = as_array(target)
+    if labels.ndim > 1 or (labels.ndim == 1 and len(labels) != rows):
+        raise ValueError(f"target has shape {labels.shape} for {rows} rows; give one class label, or one a row")
+    known = {label: index for index, label in enumerate(classes.tolist())}
+    asked = np.broadcast_to(labels, (rows,)).tolist()
+    odd = [label for label in asked if label not in known]
+    if odd:
+        raise ValueError(f"target {odd[0]!r} is no class of the fit; the classes are {classes.tolist()}")
+    return np.array([known[label] for label in asked], dtype=np.int64)
+
+
+def in_classes(y: Labels, classes: np.ndarray | None) -> np.ndarray:
+    """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are."""
+    values = target_values(y)
+    if classes is None or values.ndim == 2:
+        return values
+    rows: np.ndarray = np.eye(len(classes))[known_classes(values, classes, len(values))]
+    return rows

@@ -2,8 +2,7 @@
 
 from .cnn import cnn as cnn
 from .densenet import DenseNet as DenseNet
-from .ensemble import Ensemble as Ensemble
-from .mlp import MLP as MLP, mlp as mlp
+from .mlp import MLP as MLP, Ensemble as Ensemble, mlp as mlp
 from .replay import scores_on_cpu as scores_on_cpu
 from .selector import Selector as Selector
 from .unet import UNet as UNet

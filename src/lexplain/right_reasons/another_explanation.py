@@ -14,7 +14,7 @@ from .. import check
 from ..core import Explanation, seeded
 from ..core.contracts import Labels, RawRows
 from ..core.rows import as_array
-from ..models.labels import same_length
+from ..models.target import same_length
 from .inputs import as_inputs
 from .right_reasons import CUTOFF, RightReasons, largest
 

@@ -15,7 +15,7 @@ from .. import check
 from ..core import Outputs, Trial, target_values
 from ..core.splits import share
 from ..methods import Phase, Step
-from ..models.labels import network_output
+from ..models.asked import network_output
 from ..networks import mlp
 from ..training import Checkpoint, Settings, constant, fit
 from .learner import Learner, Variant

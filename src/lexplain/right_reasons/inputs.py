@@ -15,7 +15,7 @@ from ..core.kinds import kind_of
 from ..core.rows import as_array
 from ..features.tables import finite_numbers
 from ..models import Problem, Target, from_labels
-from ..models.labels import same_length
+from ..models.target import same_length
 from .annotation import mask_of_rows
 
 

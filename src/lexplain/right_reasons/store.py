@@ -12,7 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from ..core import outputs_of, seeded
-from ..core.files import plain, read_file, write_atomically
+from ..core.files import read_file, write_atomically
+from ..core.rows import plain
 from ..models import Target
 from ..training import device_of
 from .fitting import Result, default_network

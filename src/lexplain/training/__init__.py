@@ -1,7 +1,6 @@
 """Training: one loop for every method and every network, devices and checkpoints."""
 
 from .checkpoint import Checkpoint as Checkpoint
-from .device import device_of as device_of, fabric_of as fabric_of
 from .fit import fit as fit
 from .network import train_network as train_network
-from .settings import Settings as Settings, constant as constant, cosine as cosine
+from .settings import Settings as Settings, constant as constant, cosine as cosine, device_of as device_of, fabric_of as fabric_of

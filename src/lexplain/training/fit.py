@@ -16,8 +16,7 @@ from ..bars import Progress
 from ..core import Trial, seeded
 from ..methods import Phase, Step
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
-from .device import fabric_of
-from .settings import Settings
+from .settings import Settings, fabric_of
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

@@ -18,7 +18,7 @@ from lexplain.report.rows import read_row, spread_rows
 from lexplain.report.wording import number, some_of
 
 from ...core.rows import as_array
-from ...models.labels import same_length
+from ...models.target import same_length
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
 from .picture import displayed, explained_patches, four_views, images_of, legend_of, on_pixels, rows_to_draw, score_maps, shade, span_of
