@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,6 +12,8 @@ from torch.distributions import Distribution, Normal
 
 from .contracts import MaskDistribution
 from .outputs import as_target, target_values
+
+OF_ROWS = ("valid", "context", "chosen", "irrelevant", "goal")  # tensors (b, ...) that may be missing
 
 
 @dataclass(frozen=True)
@@ -42,20 +45,10 @@ class Trial:
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Trial:
         """The trial with every tensor (b, ...) of its rows changed alike."""
-
-        def some(tensor: Tensor | None) -> Tensor | None:
-            return None if tensor is None else change(tensor)
-
-        return replace(
-            self,
-            x=change(self.x),
-            target=as_target(change(target_values(self.target)), isinstance(self.target, Normal)),
-            valid=some(self.valid),
-            context=some(self.context),
-            chosen=some(self.chosen),
-            irrelevant=some(self.irrelevant),
-            goal=some(self.goal),
-        )
+        tensors = {name: getattr(self, name) for name in OF_ROWS}
+        changed: dict[str, Any] = {name: None if tensor is None else change(tensor) for name, tensor in tensors.items()}
+        target = as_target(change(target_values(self.target)), isinstance(self.target, Normal))
+        return replace(self, x=change(self.x), target=target, **changed)
 
     def parts(self, most: int) -> list[Trial]:
         """The trial in parts of so many rows at the most."""
@@ -64,17 +57,7 @@ class Trial:
 
 def joined(one: Trial, other: Trial) -> Trial:
     """The rows of two trials in one; of what has become of them nothing is kept."""
-
-    def both(first: Tensor | None, second: Tensor | None) -> Tensor | None:
-        return None if first is None or second is None else torch.cat([first, second])
-
+    pairs = {name: (getattr(one, name), getattr(other, name)) for name in OF_ROWS}
+    both: dict[str, Any] = {name: None if any(part is None for part in pair) else torch.cat(pair) for name, pair in pairs.items()}
     values = torch.cat([target_values(one.target), target_values(other.target)])
-    return Trial(
-        torch.cat([one.x, other.x]),
-        as_target(values, isinstance(one.target, Normal)),
-        valid=both(one.valid, other.valid),
-        context=both(one.context, other.context),
-        chosen=both(one.chosen, other.chosen),
-        irrelevant=both(one.irrelevant, other.irrelevant),
-        goal=both(one.goal, other.goal),
-    )
+    return Trial(torch.cat([one.x, other.x]), as_target(values, isinstance(one.target, Normal)), **both)
