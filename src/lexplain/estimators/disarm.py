@@ -8,17 +8,17 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Cost, Mirrors
+from .sampled import Sampled
 
 
 @dataclass(frozen=True)
-class Disarm:
+class Disarm(Sampled):
     """Compare two masks of mirrored noise; only the features in which they differ learn. Unbiased, low variance, coins only.
 
     Reference:
         Dong, Mnih and Tucker, DisARM: An Antithetic Gradient Estimator for Binary Latent Variables, 2020, equation 6.
     """
 
-    samples: int = 1
     needs = "antithetic"
     needs_gradient = False
 
@@ -35,8 +35,3 @@ class Disarm:
     def masks_a_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples
-
-    def masks(self, p: Mirrors, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: hard ones."""
-        hard: Tensor = p.sample(shape)
-        return hard

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Cost, Couples
+from .sampled import Sampled
 
 
 @dataclass(frozen=True)
-class Rebar:
+class Rebar(Sampled):
     """Subtract the cost of a relaxed mask, drawn given the hard one, from the score function, and add its gradient back.
 
     Unbiased where the cost is a smooth function of the soft mask; an imputer that chooses a component by it is not, and is refused.
@@ -25,7 +26,6 @@ class Rebar:
         For subsets of fixed size: Gadetsky et al., Low-Variance Black-Box Gradient Estimates for the Plackett-Luce Distribution, 2020.
     """
 
-    samples: int = 1
     strength: float = 1.0
     needs = "coupled"
     needs_gradient = True
@@ -46,8 +46,3 @@ class Rebar:
     def masks_a_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples
-
-    def masks(self, p: Couples, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: hard ones."""
-        hard: Tensor = p.sample(shape)
-        return hard

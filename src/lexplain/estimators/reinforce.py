@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Cost, Draws
+from .sampled import Sampled
 
 
 @dataclass(frozen=True)
-class Reinforce:
+class Reinforce(Sampled):
     """Weigh the score of each mask by how much cheaper than expected it was. Unbiased, needs no relaxation.
 
     What is expected: the baseline if one is passed (INVASE's network), and the mean of the other samples if there are several.
@@ -41,13 +42,3 @@ class Reinforce:
                 signal = signal - (signal.sum(0) - signal) / (self.samples - 1)
         loss: Tensor = (signal * log_prob.sum(1)).mean()
         return loss
-
-    @property
-    def masks_a_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
-        return self.samples
-
-    def masks(self, p: Draws, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: hard ones."""
-        hard: Tensor = p.sample(shape)
-        return hard

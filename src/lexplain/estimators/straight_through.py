@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from ..core.contracts import Cost, Pairs
+from .sampled import Sampled
 
 
 @dataclass(frozen=True)
-class StraightThrough:
+class StraightThrough(Sampled):
     """Take the cost of a hard mask and the gradient of its relaxation. Biased, and fast.
 
     Reference:
         Bengio et al., Estimating or Propagating Gradients Through Stochastic Neurons, 2013.
     """
 
-    samples: int = 1
     needs = "paired"
     needs_gradient = True
     is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
@@ -26,13 +26,3 @@ class StraightThrough:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""
         hard, soft = p.paired((self.samples, group))
         return cost(hard + (soft - soft.detach())).mean()
-
-    @property
-    def masks_a_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
-        return self.samples
-
-    def masks(self, p: Pairs, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: hard ones."""
-        hard: Tensor = p.sample(shape)
-        return hard
