@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -12,6 +13,9 @@ from torch.utils.checkpoint import checkpoint
 from .. import check
 from .choose import FIT_ROWS, ROWS_EACH, affordable, seed, some_rows
 from .mixture import Mixture
+
+if TYPE_CHECKING:
+    from typing import Self
 
 HALF = 1 / 255  # half the width of a level, in [-1, 1]
 EDGE = 0.999  # beyond it lies the first or the last level
@@ -40,6 +44,22 @@ class _Logistics(Mixture):
         """Log-probabilities (n,) of whole rows (n, ...)."""
         flat = x.flatten(1)
         return (self.weights.log() + self.log_likelihoods(flat, torch.ones_like(flat))).logsumexp(1)
+
+    @classmethod
+    def fit(
+        cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, steps: int = 1000, batch: int = 64, learning_rate: float = 1e-3
+    ) -> Self:
+        """Learn a mixture from training rows of [0, 1], on their device.
+
+        Args:
+            x: rows (n, ...).
+            components: at most so many, and one for every 5 rows that differ.
+            rows: k-means starts it from at most so many, drawn at random.
+            steps: of Adam.
+            batch: rows a step.
+            learning_rate: of Adam.
+        """
+        return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
 
 
 def log_likelihoods(x: Tensor, on: Tensor, means: Tensor, scales: Tensor) -> Tensor:
@@ -112,22 +132,6 @@ class LogisticMixture(_Logistics):
         Salimans et al., PixelCNN++, 2017, section 2.1.
     """
 
-    @classmethod
-    def fit(
-        cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, steps: int = 1000, batch: int = 64, learning_rate: float = 1e-3
-    ) -> LogisticMixture:
-        """Learn a mixture from training rows of [0, 1], on their device.
-
-        Args:
-            x: rows (n, ...).
-            components: at most so many, and one for every 5 rows that differ.
-            rows: k-means starts it from at most so many, drawn at random.
-            steps: of Adam.
-            batch: rows a step.
-            learning_rate: of Adam.
-        """
-        return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
-
     def values(self, component: Tensor) -> Tensor:
         """Logistic draws (n, ...) of the components (n,)."""
         means = self.means[component]
@@ -148,13 +152,6 @@ class LogisticMeans(_Logistics):
     def of(cls, mixture: LogisticMixture) -> LogisticMeans:
         """Take the components of a fitted mixture."""
         return cls(mixture.weights, mixture.means, mixture.scales)
-
-    @classmethod
-    def fit(
-        cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, steps: int = 1000, batch: int = 64, learning_rate: float = 1e-3
-    ) -> LogisticMeans:
-        """Learn a mixture from training rows of [0, 1], as `LogisticMixture.fit` does."""
-        return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
 
     def values(self, component: Tensor) -> Tensor:
         """Means (n, ...) of the components (n,)."""

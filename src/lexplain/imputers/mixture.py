@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -9,6 +11,9 @@ from torch import Tensor, nn
 from .. import check
 from .choose import FIT_ROWS, ROWS_EACH, affordable, choose, seed, seen_part, some_rows
 from .fill import fill
+
+if TYPE_CHECKING:
+    from typing import Self
 
 CHUNK = 4096  # stored rows whose responsibilities are computed together
 
@@ -64,6 +69,19 @@ class _Gaussians(Mixture):
         square = (on * x**2) @ precision.T - 2 * (on * x) @ (means * precision).T
         return -0.5 * (square + on @ (means**2 * precision + variances.log()).T)
 
+    @classmethod
+    def fit(cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, jitter: float = 0.0, ridge: float = 1e-6) -> Self:
+        """Learn a mixture from training rows.
+
+        Args:
+            x: rows (n, ...).
+            components: at most so many, and one for every 5 rows that differ.
+            rows: learn from at most so many, drawn at random.
+            jitter: width of the uniform noise around each value that the mixture learns from; 1/255 for images of 256 levels in [0, 1].
+            ridge: added to all variances.
+        """
+        return cls(*fit_gaussians(x, components, rows, jitter, ridge))
+
 
 def fit_gaussians(x: Tensor, components: int, rows: int, jitter: float, ridge: float) -> tuple[Tensor, Tensor, Tensor]:
     """Weights (K,), means and variances (K, ...) by expectation maximisation from k-means, as scikit-learn does it."""
@@ -94,19 +112,6 @@ class GaussianMixture(_Gaussians):
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.2; its equation 14 lacks the weights.
     """
 
-    @classmethod
-    def fit(cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, jitter: float = 0.0, ridge: float = 1e-6) -> GaussianMixture:
-        """Learn a mixture from training rows.
-
-        Args:
-            x: rows (n, ...).
-            components: at most so many, and one for every 5 rows that differ.
-            rows: learn from at most so many, drawn at random.
-            jitter: width of the uniform noise around each value that the mixture learns from; 1/255 for images of 256 levels in [0, 1].
-            ridge: added to all variances.
-        """
-        return cls(*fit_gaussians(x, components, rows, jitter, ridge))
-
     def values(self, component: Tensor) -> Tensor:
         """Normal draws (n, ...) of the components (n,)."""
         means = self.means[component]
@@ -126,11 +131,6 @@ class MixtureMeans(_Gaussians):
     def of(cls, mixture: GaussianMixture) -> MixtureMeans:
         """Take the components of a fitted mixture."""
         return cls(mixture.weights, mixture.means, mixture.variances)
-
-    @classmethod
-    def fit(cls, x: Tensor, *, components: int = 20, rows: int = FIT_ROWS, jitter: float = 0.0, ridge: float = 1e-6) -> MixtureMeans:
-        """Learn a mixture from training rows, as `GaussianMixture.fit` does."""
-        return cls(*fit_gaussians(x, components, rows, jitter, ridge))
 
     def values(self, component: Tensor) -> Tensor:
         """Means (n, ...) of the components (n,)."""
