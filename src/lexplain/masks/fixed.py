@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import torch
 from torch import Tensor
@@ -52,17 +53,10 @@ class ShapleyKernel:
         sizes = torch.arange(1, max(2, self.size[1]), device=self.device)
         weights = torch.where(sizes < players, 1 / (sizes * (players - sizes).clamp_min(1)), 0.0)
         lone = players <= 1  # with one player or none there is no proper subset: draw the empty one
-        picked = torch.multinomial(torch.where(lone, 1.0, weights), max(1, _product(shape)), replacement=True)
+        picked = torch.multinomial(torch.where(lone, 1.0, weights), max(1, prod(shape)), replacement=True)
         chosen = torch.where(lone, 0, sizes[picked]).movedim(-1, 0).reshape(*shape, self.size[0], 1)
         noise = torch.rand(*shape, *self.size, device=self.device).masked_fill(~where, 2.0)
         return noise.argsort(-1).argsort(-1) < chosen
-
-
-def _product(shape: tuple[int, ...]) -> int:
-    total = 1
-    for n in shape:
-        total *= n
-    return total
 
 
 FixedMasks = Callable[..., Coins | UniformRate | ShapleyKernel]
