@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
@@ -10,7 +11,7 @@ from torch import Tensor, nn
 from ...core import Trial
 from ...models import Trained
 from .plan import Step
-from .turns import Turns, loss_of
+from .turns import Turns
 
 if TYPE_CHECKING:
     from ..method import Method
@@ -30,7 +31,7 @@ class Together(Turns):
         assert isinstance(method.predictor, Trained)
         both = nn.ModuleList([method.predictor, method.selector])
         select = turns[-1]
-        return (Step("selector", both, loss_of(method, self._joint_loss), select.check, select.copies, decay=self.decay),)
+        return (Step("selector", both, partial(self._joint_loss, method), select.check, select.copies, decay=self.decay),)
 
     def _at_once(self, method: Method) -> bool:
         """Whether one backward pass can teach both networks, and nobody else has to learn between."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import torch
@@ -103,41 +104,38 @@ class Turns(nn.Module):
         steps, schedule = self._steps(method), self.schedule
         head = [Phase("predictor", tuple(steps), schedule.first)] if steps and schedule.first else []
         turns = self._turns(method, steps)
-        last = schedule.last if isinstance(method.predictor, Trained) and not schedule.rests else 0.0
-        tail = [Phase("polish", (self._polish(method),), last)] if last else []
+        last, tail = 0.0, []
+        if isinstance(method.predictor, Trained) and schedule.last and not schedule.rests:
+            last, loss = schedule.last, partial(self._polish_loss, method)
+            tail = [Phase("polish", (self._step("predictor", method.predictor, loss, method.objective.likelihood.copies),), last)]
         share = 1 - last - (schedule.first if head else 0.0)
         return [*head, Phase("selector", turns, share, method.objective.burn_in), *tail]
 
     def _steps(self, method: Method) -> list[Step]:
         """The turns of all but the selector."""
-        copies = method.objective.likelihood.copies
-        learners: list[tuple[str, nn.Module, Callable[[Method, Trial], Tensor], int]] = []
+        copies, steps = method.objective.likelihood.copies, []
         if isinstance(method.predictor, Trained):
-            learners.append(("predictor", method.predictor, self._predictor_loss, copies))
+            steps.append(self._step("predictor", method.predictor, partial(self._predictor_loss, method), copies))
         if isinstance(self.adversary, nn.Module):
-            learners.append(("adversary", self.adversary, self._adversary_loss, copies))
+            steps.append(self._step("adversary", self.adversary, partial(self._adversary_loss, method), copies))
         if isinstance(self.baseline, Trained):
-            learners.append(("baseline", self.baseline, self._baseline_loss, 1))
-        return [
-            Step(name, part, loss_of(method, loss), loss_of(method, loss), many, decay=self.decay) for name, part, loss, many in learners
-        ]
+            steps.append(self._step("baseline", self.baseline, partial(self._baseline_loss, method), 1))
+        return steps
+
+    def _step(self, name: str, part: nn.Module, loss: Callable[[Trial], Tensor], copies: int) -> Step:
+        return Step(name, part, loss, loss, copies, decay=self.decay)
 
     def _turns(self, method: Method, steps: list[Step]) -> tuple[Step, ...]:
         """The steps of the phase in which the selector learns."""
         select = Step(
             "selector",
             method.selector,
-            loss_of(method, self._selector_loss),
-            loss_of(method, self._selector_check),
+            partial(self._selector_loss, method),
+            partial(self._selector_check, method),
             method.objective.likelihood.copies * self.estimator.masks_a_call,
             decay=self.decay,
         )
         return (select,) if self.schedule.rests else (*steps, select)
-
-    def _polish(self, method: Method) -> Step:
-        loss = loss_of(method, self._polish_loss)
-        assert isinstance(method.predictor, Trained)  # no other is polished
-        return Step("predictor", method.predictor, loss, loss, method.objective.likelihood.copies, decay=self.decay)
 
     # ---- masks ----
 
@@ -217,8 +215,3 @@ class Turns(nn.Module):
         trial = replace(trial, p=p)
         masks = self.estimator.masks(p, (1, method.objective.likelihood.masks))
         return self.cost(method, trial, masks).mean() + method.objective.penalty(trial)
-
-
-def loss_of(method: Method, loss: Callable[[Method, Trial], Tensor]) -> Callable[[Trial], Tensor]:
-    """The loss of a batch, of a method that is known."""
-    return lambda trial: loss(method, trial)
