@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import pandas as pd
@@ -17,41 +16,6 @@ from ..features.tables import finite_numbers
 from ..models import Problem, Target, from_labels
 from ..models.target import same_length
 from .annotation import mask_of_rows
-
-
-class Inputs(Protocol):
-    """What `RightReasons` asks of the rows that it reads."""
-
-    @property
-    def features(self) -> Features | None:
-        """What is explained; None: every input of the network."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of one row as the network reads it."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """One name a score."""
-
-    @property
-    def count(self) -> int:
-        """How many raw inputs a row has, as scikit-learn counts them."""
-
-    def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
-        """Check rows; return them as explanations keep them, and as the network reads them."""
-
-    def row_names(self, rows: RawRows) -> Names:
-        """One name a score, for these rows."""
-
-    def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
-        """Turn an annotation into one mark (n, *shape) of bool an input of the network."""
-
-    def scores(self, slopes: Tensor) -> Tensor:
-        """Turn slopes (n, *shape) into scores (n, d)."""
-
-    def state(self) -> Json:
-        """All that a file must hold; `restored` makes the object of it again."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +107,9 @@ class FeatureInputs:
     def state(self) -> Json:
         """The kind of the features and what they learned."""
         return {"kind": self.features.kind, "state": self.features.state()}
+
+
+Inputs = PlainInputs | FeatureInputs
 
 
 def read_training_rows(X: RawRows, y: Labels, features: Features | None, *, plain: bool) -> tuple[Inputs, Encoded, Target]:
