@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,7 @@ from ..core.splits import Splits
 from ..imputers import IMPUTERS, with_fewer_rows
 from ..imputers.given import fitted_imputer
 from ..methods import Method, Parts, Recipe, Regime
-from ..models import Problem, Target, frozen_predictor, targets_of
-from ..models.asked import network_reads
-from ..models.target import same_length, target_values
+from ..models import Problem, Target, frozen_predictor
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price
@@ -74,17 +72,12 @@ class Fitting:
         self.regime = chosen_regime(explainer.regime, self.recipe, y, model)
         if isinstance(self.recipe, Recipe):
             refuse_options(explainer, self.recipe, learns=self.regime in ("free", "surrogate"))
-        rows = blank.check(X)
         if blank.is_fitted and not isinstance(self.recipe, Method):
-            blank = copy.deepcopy(explainer.features).fit(rows)  # type: ignore[union-attr]  # it was given
-        labels = y if self._explains_labels else None
-        problem = self.problem = Problem.of(X, features=blank)
+            blank = blank.fit(blank.check(X))
+        problem = Problem.read(X, blank)
         refuse_settings(explainer, self.recipe, problem.features.count, len(problem))
         self.keep = size_asked(explainer, self.recipe)
-        if labels is not None:
-            same_length(len(rows), target_values(labels))
-        network_reads(model, problem.features.to_network, problem.encoded.x)
-        self.problem = replace(problem, targets=targets_of(X, labels, model))  # a model may be slow: it is asked when all else is right
+        self.problem = problem.asking(y if self._explains_labels else None, model)  # last, as a model may be slow
         target = self.problem.labels if self._explains_labels else self.problem.answer
         assert target is not None  # the regime says so
         self.target = target
@@ -146,7 +139,8 @@ class Fitting:
                     "single features; choose another method, such as 'sufficient' or 'realx'"
                 )
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
-        parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime)
+        thorough = explainer.budget == "thorough"
+        parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough)
         return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))
 
     def _splits(self) -> Splits:

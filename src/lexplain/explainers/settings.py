@@ -37,10 +37,9 @@ def chosen_recipe(method: str | Recipe | Method, features: Features) -> Recipe |
 
 
 def recipe_arguments(explainer: Explainer, recipe: Recipe) -> dict[str, Any]:
-    """What a recipe is told about how much to keep, how hard to try, and settings of its own."""
+    """The arguments of a recipe: how much to keep, and its own options."""
     keep = None if size_asked(explainer, recipe) == "auto" else explainer.keep
-    told = {"keep": keep, "penalty": explainer.penalty, "thorough": explainer.budget == "thorough"}
-    return {**told, **(explainer.options or {})}
+    return {"keep": keep, "penalty": explainer.penalty, **(explainer.options or {})}
 
 
 def refuse_options(explainer: Explainer, recipe: Recipe, *, learns: bool) -> None:

@@ -164,7 +164,7 @@ def _rebuilt(
         predictor = absent if model is None else frozen_predictor(model, target, features)
     recipe = chosen_recipe(record["method"], features)
     assert isinstance(recipe, Recipe)  # a name means one
-    given = Parts(predictor=predictor, imputer=imputer, regime=record["regime"])
+    given = Parts(predictor=predictor, imputer=imputer, regime=record["regime"], thorough=explainer.budget == "thorough")
     return recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
 
 

@@ -29,7 +29,7 @@ THOROUGH_ROUNDS = 2  # and so many more rounds
 
 
 @recipe(sized_by="path", imputer="by kind", prices_masks=False, scales_itself=True)
-def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, thorough: bool = False, plan: Rounds | None = None) -> Method:
+def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, plan: Rounds | None = None) -> Method:
     """Keep each feature that changes the prediction by more than its price when it is drawn anew.
 
     The selector regresses the gain of every feature in nats, so that a score is gain / (gain + price). From parts that the papers
@@ -41,11 +41,11 @@ def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, tho
     predictor = parts.predictor
     if predictor is None:
         network = screened(network, features, scores=True)
-        ensemble = _ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if thorough else MEMBERS)
+        ensemble = _ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if parts.thorough else MEMBERS)
         predictor = Trained(screened(ensemble, features, scores=False), outputs, sees_mask=False)
     if plan is None:
-        rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if thorough else None
-        members = THOROUGH_MEMBERS if thorough else 1
+        rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if parts.thorough else None
+        members = THOROUGH_MEMBERS if parts.thorough else 1
         rate = size.share(features.count)
         plan = Rounds(MarginalGains(draws=draws), rounds=rounds, members_per_row=members, price=price, rate=rate)
     return Method(

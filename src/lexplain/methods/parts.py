@@ -31,6 +31,7 @@ class Parts:
         mask_costs: prices of masks, such as `Continuity`.
         regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model, with
             itself or with a trained predictor).
+        thorough: The budget is thorough: a recipe that scales itself grows.
     """
 
     selector: nn.Module | None = None
@@ -38,6 +39,7 @@ class Parts:
     imputer: nn.Module | None = None
     mask_costs: tuple[Term, ...] = ()
     regime: Regime = "free"
+    thorough: bool = False
 
     def scheduled(self, plan: AnyPlan) -> AnyPlan:
         """A plan as the regime has it: a fixed predictor that is still to be learned learns first and then rests."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from torch import nn
@@ -16,7 +16,7 @@ from .parts import Parts
 from .sizes import Size
 
 SizedBy = Literal["k", "price", "path"]
-NO_OPTIONS = ("features", "outputs", "parts", "k", "size", "thorough", "plan")  # arguments of a recipe that are no settings of its own
+NO_OPTIONS = ("features", "outputs", "parts", "k", "size", "plan")  # arguments of a recipe that are no settings of its own
 THIRD = 1 / 3
 
 
@@ -34,7 +34,7 @@ class Recipe:
             takes by itself.
         kinds: the kinds of features that it explains; None: any.
         prices_masks: masks can be priced while it learns (`Explainer(continuity=)`).
-        scales_itself: takes `thorough`: with a thorough budget it grows by itself instead of training longer.
+        scales_itself: with a thorough budget (`parts.thorough`) it grows instead of training longer.
         joint_options: options that say how a predictor learns beside the selector, and are refused where it does not.
     """
 
@@ -74,8 +74,8 @@ class Recipe:
             explained = ", ".join(self.kinds)
             raise ValueError(f"method {self.name!r} explains features of kind {explained}, not {features.kind}; choose another method")
         size = Size.of(keep, penalty, features.count)
-        if self.scales_itself:
-            options = {**options, "thorough": thorough}
+        if thorough:
+            parts = replace(parts, thorough=True)
         if self.sized_by == "k":
             if penalty is not None:
                 raise ValueError(f"{self.name} keeps a fixed number of features and has no penalty; give keep instead")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,9 @@ from .target import Target, from_labels, from_model, in_classes, same_length, ta
 class Targets(NamedTuple):
     """What rows are to be explained as, and the function that was asked."""
 
-    labels: Target | None  # what y says
-    answer: Target | None  # what the model says
-    model: CachedModel | None  # the function that was asked
+    labels: Target | None = None  # what y says
+    answer: Target | None = None  # what the model says
+    model: CachedModel | None = None  # the function that was asked
 
     @property
     def explained(self) -> Target:
@@ -34,10 +34,26 @@ class Targets(NamedTuple):
 class Problem:
     """Rows, what they are to be explained as, and the function that is asked: checked and encoded once."""
 
-    rows: RawRows  # in the form that explanations keep
+    rows: RawRows  # as given
     features: Features  # fitted
     encoded: Encoded
-    targets: Targets
+    targets: Targets = field(default_factory=Targets)
+    like: Targets | None = None  # of other rows, whose classes and units these share
+
+    @classmethod
+    def read(cls, X: RawRows, features: Features | None = None, like: Problem | None = None) -> Problem:
+        """Check and encode rows, as `of` does; `asking` adds their targets."""
+        unfitted = like.features if like is not None else features if features is not None else features_for(X)
+        rows = unfitted.check(X)
+        fitted, encoded = (unfitted, unfitted.encode(rows)) if unfitted.is_fitted else copy.deepcopy(unfitted).fit_encode(rows)
+        return cls(X, fitted, encoded, like=None if like is None else like.targets)
+
+    def asking(self, y: Labels, model: Model, max_rows: int | None = None) -> Problem:
+        """The same rows with their labels and the answers of a model, as `of` reads them."""
+        if y is not None:
+            same_length(len(self), target_values(y))
+        network_reads(model, self.features.to_network, self.encoded.x)
+        return replace(self, targets=targets_of(self.rows, y, model, like=self.like, max_rows=max_rows))
 
     @classmethod
     def of(
@@ -60,19 +76,12 @@ class Problem:
             like: a problem whose features, classes and units these rows share.
             max_rows: most rows that the model is asked about at a time; None: all.
         """
-        blank = like.features if like is not None else features if features is not None else features_for(X)
-        rows = blank.check(X)
-        fitted, encoded = (blank, blank.encode(rows)) if blank.is_fitted else copy.deepcopy(blank).fit_encode(rows)
-        if y is not None:
-            same_length(len(rows), target_values(y))
-        network_reads(model, fitted.to_network, encoded.x)
-        return cls(rows, fitted, encoded, targets_of(X, y, model, like=None if like is None else like.targets, max_rows=max_rows))
+        return cls.read(X, features, like).asking(y, model, max_rows)
 
     @classmethod
     def with_targets(cls, X: RawRows, targets: Targets, features: Features) -> Problem:
         """Check and encode rows whose targets are known already."""
-        rows = features.check(X)
-        return cls(rows, features, features.encode(rows), targets)
+        return cls(X, features, features.encode(features.check(X)), targets)
 
     def __len__(self) -> int:
         return len(self.encoded.x)
