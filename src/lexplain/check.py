@@ -52,7 +52,7 @@ def enough_rows(rows: int) -> None:
 
 def fitted(explainer: object) -> None:
     """Refuse to explain before fit."""
-    if not hasattr(explainer, "method_"):
+    if not hasattr(explainer, "features_"):
         from sklearn.exceptions import NotFittedError
 
         raise NotFittedError(f"This {type(explainer).__name__} instance is not fitted yet; call fit(X, y) or fit(X, model=...) first")

@@ -25,9 +25,9 @@ def test_labels_and_rows_are_read_once():
     assert len(problem) == 6
     assert problem.features.names == ("a", "b")
     assert torch.equal(problem.encoded.x, Columns().fit(X).encode(X).x)
-    assert problem.target is problem.labels
-    assert problem.labels.classes.tolist() == ["maybe", "no", "yes"]
-    assert (problem.answer, problem.model) == (None, None)
+    assert problem.target is problem.targets.labels
+    assert problem.targets.labels.classes.tolist() == ["maybe", "no", "yes"]
+    assert (problem.targets.answer, problem.targets.model) == (None, None)
     trial = problem.trial()
     assert torch.equal(trial.x, problem.encoded.x)
     assert trial.target.probs.argmax(1).tolist() == [1, 2, 1, 0, 2, 1]
@@ -44,12 +44,12 @@ def test_the_model_is_explained_where_there_is_one_in_so_many_rows_at_a_time():
 
     problem = Problem.of(X, Y, model, max_rows=4)
     assert seen == [4, 2]
-    assert problem.target is problem.answer
-    assert problem.answer.outputs == Classes(2)
-    assert np.allclose(problem.answer.values, probabilities(X))
-    assert problem.labels.outputs == Classes(3)
-    assert problem.model.rows == 6
-    assert torch.equal(problem.trial(problem.labels).target.probs, problem.labels.values)
+    assert problem.target is problem.targets.answer
+    assert problem.targets.answer.outputs == Classes(2)
+    assert np.allclose(problem.targets.answer.values, probabilities(X))
+    assert problem.targets.labels.outputs == Classes(3)
+    assert problem.targets.model.rows == 6
+    assert torch.equal(problem.trial(problem.targets.labels).target.probs, problem.targets.labels.values)
 
 
 def test_features_are_fitted_to_the_rows_unless_they_are():
@@ -65,17 +65,17 @@ def test_other_rows_share_features_classes_and_units():
     first = Problem.of(X, Y)
     other = Problem.of(X.iloc[:2] * 3, Y[:2], like=first)  # of two classes out of three
     assert other.features is first.features
-    assert other.labels.classes.tolist() == ["maybe", "no", "yes"]
-    assert other.labels.values.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert other.targets.labels.classes.tolist() == ["maybe", "no", "yes"]
+    assert other.targets.labels.values.tolist() == [[0, 1, 0], [0, 0, 1]]
     values = RNG.normal(5, 2, 6)
     real = Problem.of(X, values)
-    assert real.labels.outputs == RealValue()
+    assert real.targets.labels.outputs == RealValue()
     again = Problem.of(X.iloc[3:], values[3:], like=real)
-    assert torch.allclose(again.labels.values, real.labels.values[3:], atol=1e-5)
-    assert (again.labels.mean, again.labels.scale) == (real.labels.mean, real.labels.scale)
+    assert torch.allclose(again.targets.labels.values, real.targets.labels.values[3:], atol=1e-5)
+    assert (again.targets.labels.mean, again.targets.labels.scale) == (real.targets.labels.mean, real.targets.labels.scale)
     model = Problem.of(X, model=lambda rows: np.asarray(rows)[:, 0])
     asked = Problem.of(X.iloc[3:], model=lambda rows: np.asarray(rows)[:, 0], like=model)
-    assert torch.allclose(asked.answer.values, model.answer.values[3:], atol=1e-5)
+    assert torch.allclose(asked.targets.answer.values, model.targets.answer.values[3:], atol=1e-5)
 
 
 def test_what_does_not_fit_is_refused():

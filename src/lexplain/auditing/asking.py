@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from sklearn.base import clone
-from torch import Tensor, nn
+from torch import nn
 
-from ..core import Explanation
+from ..core import Explains, Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
 from ..evaluation import Questions, reinitialised
 from ..metrics.sanity import permuted
 from ..models import OnEncoded, on_encoded
 from .class_selection import ClassSelection
+
+
+@dataclass(frozen=True)
+class ForeignExplainer:
+    """An explainer of any tool, an object with `explain` or a function of rows, that explains one class per row."""
+
+    tool: ToolExplainer
+    one_class: ClassSelection
+
+    def explain(self, X: RawRows) -> Explanation:
+        """What the tool returns, as an Explanation."""
+        output = (self.tool.explain if hasattr(self.tool, "explain") else self.tool)(X)
+        is_mask = str(getattr(output, "dtype", "")).removeprefix("torch.") == "bool"  # a mask needs no number to keep
+        return replace(self.one_class, keep=None if is_mask else self.one_class.keep or 1)(output, X)
 
 
 def questions(
@@ -40,9 +54,9 @@ def questions(
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     return Questions(
         model=None if model is None or real else on_encoded(model, features),
-        explain=None if explainer is None else _explains(explainer, features, one_class),
+        explain=None if explainer is None else _scores(ForeignExplainer(explainer, one_class), features),
         says=_says(model, explainer, features, real),
-        fit_seconds=getattr(explainer, "fit_seconds_", getattr(explainer, "seconds_", None)),
+        fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
         randomised=() if again is None or refit is None else _randomised(refit[2], model),
     )
@@ -54,17 +68,9 @@ def _says(model: Model, explainer: ToolExplainer, features: Features, real: bool
     return None if asked is None else on_encoded(asked, features)
 
 
-def _explains(explainer: ToolExplainer, features: Features, one_class: ClassSelection) -> OnEncoded:
-    """An explainer of raw rows as a function of encoded ones to scores."""
-    ask = explainer.explain if hasattr(explainer, "explain") else explainer
-
-    def scores(x: Tensor) -> Tensor:
-        rows = features.decode(x.cpu())
-        said = ask(rows)
-        truths = str(getattr(said, "dtype", "")).removeprefix("torch.") == "bool"  # a mask says itself what is kept
-        return replace(one_class, keep=None if truths else one_class.keep or 1)(said, rows).scores.to(x.device)
-
-    return scores
+def _scores(explainer: Explains, features: Features) -> OnEncoded:
+    """The scores of an explainer as a function of encoded rows."""
+    return lambda x: explainer.explain(features.decode(x.cpu())).scores.to(x.device)
 
 
 def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:

@@ -166,7 +166,7 @@ def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | 
     if features is None:
         features = features_for(X).fit(joined_rows(None if train is None else train[0], X))
     check.same_features(explanation.mask.shape[1], features.count)
-    return Problem.with_targets(X, targets, features)
+    return replace(Problem.read(X, features), targets=targets)
 
 
 def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> Others:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from torch import Tensor, nn
 
 from .. import check
@@ -65,11 +65,12 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     Attributes:
         model_rows_: rows that the model has been asked for since `fit` began, those of `explain` included.
-        seconds_: how long `fit` took.
+        fit_seconds_: seconds that `fit` took.
+        findings_: no baseline reports any.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given, any of: "model", "network" (a model with gradients), "y"
+    needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given one of: "model", "network" (a model with gradients), "y"
     asks_off_data: ClassVar[bool] = True  # whether it asks the model about rows with features taken out
     fits_each_row: ClassVar[bool] = False  # whether it fits a model to each row explained, so that comparisons ask it about few rows
     kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # of features that it explains; None: any
@@ -124,15 +125,17 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         features = problem.features
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
-        self.features_, self.method_, self.model_ = features, self.name, model
+        self.features_, self.model_ = features, model
         self.n_features_in_ = len(features.inputs)
         self.seed_ = seed_of(self.random_state)
-        self.target_ = problem.answer if problem.answer is not None else problem.labels
-        self.function_ = None if problem.model is None else problem.model.function
-        self.model_rows_ = 0 if problem.model is None else problem.model.rows
+        labels, answer, asked = problem.targets
+        self.target_ = answer if answer is not None else labels
+        self.function_ = None if asked is None else asked.function
+        self.model_rows_ = 0 if asked is None else asked.rows
         with seeded(self.seed_):
             self._learn(problem.encoded.x, y)
-        self.seconds_ = time.perf_counter() - began
+        self.findings_: list[str] = []
+        self.fit_seconds_: float | None = time.perf_counter() - began
         return self
 
     def explain(self, X: RawRows, *, target: Labels = None) -> Explanation:
@@ -175,8 +178,18 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     def transform(self, X: RawRows) -> np.ndarray:
         """The mask (rows, features): True = visible."""
-        mask: np.ndarray = self.explain(X).mask.numpy()
-        return mask
+        return np.asarray(self.explain(X).mask)
+
+    def needs_of(self, features: Features) -> tuple[str, ...]:
+        """What `fit` needs one of."""
+        return self.needs
+
+    def prepared(self, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Self:
+        """An unfitted copy for a comparison; see `ExplainerFace`."""
+        own: Self = clone(self).set_params(random_state=seed)
+        own.features = features if own.features is None else own.features
+        own.keep = (size() if keep is None else keep) if own.keep is None else own.keep
+        return own
 
     # ---- the model ----
 

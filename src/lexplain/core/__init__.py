@@ -5,6 +5,7 @@ Mask semantics, everywhere: **1 (True) = visible**. Hard masks are bool tensors,
 
 from .dataset import Dataset as Dataset, Part as Part
 from .explanation import Explanation as Explanation
+from .face import ExplainerFace as ExplainerFace, Explains as Explains
 from .outputs import (
     Classes as Classes,
     Outputs as Outputs,

@@ -16,13 +16,12 @@ from sklearn.base import clone
 
 from .. import check
 from ..auditing import ClassSelection, Measure, estimate_of, questions, values_of
-from ..baselines import Baseline
-from ..core import Explanation
+from ..core import ExplainerFace, Explains, Explanation
 from ..core.contracts import Model
 from ..core.digest import digest, short_digest
 from ..core.rows import take_rows
 from ..evaluation import Evaluation, Others
-from ..explainers import Explainer, FitWarning, chosen_recipe
+from ..explainers import FitWarning
 from .scene import Scene
 
 FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told
@@ -34,26 +33,22 @@ UNSAFE = str.maketrans(dict.fromkeys(' /\\:*?"<>|', "_"))  # what names of files
 class Contest:
     """An explainer that is not fitted yet, and where it is to prove itself."""
 
-    explainer: Explainer | Baseline
+    explainer: ExplainerFace
     scene: Scene
     measures: tuple[Measure, ...]
     rows: int | None = None  # most test rows to explain
 
     @property
-    def _fits_each_row(self) -> bool:
-        return isinstance(self.explainer, Baseline) and self.explainer.fits_each_row
-
-    @property
     def most(self) -> int:
         """How many test rows are explained."""
         total = len(self.scene.data.test)
-        return min(total, self.rows or (FEW_ROWS if self._fits_each_row else total))
+        return min(total, self.rows or (FEW_ROWS if self.explainer.fits_each_row else total))
 
     @property
     def train_rows(self) -> int:
         """How many training rows are explained, for measures that learn from masks: all, but no more than test rows where each is dear."""
         total = len(self.scene.data.train)
-        if not self._fits_each_row:
+        if not self.explainer.fits_each_row:
             return total
         limit = min(total, self.rows or FEW_ROWS)
         return limit if limit >= min(MIN_MASKS, total) else 0
@@ -61,15 +56,10 @@ class Contest:
     @property
     def explains(self) -> str:
         """What is explained, in the words of the table."""
-        needs = self.explainer.needs if isinstance(self.explainer, Baseline) else ("y",)
+        needs = self.explainer.needs_of(self.scene.features)
         if not needs:
             return "nothing"
-        if self.scene.model is not None:
-            return "the model"
-        if isinstance(self.explainer, Explainer):
-            reads = chosen_recipe(self.explainer.method, self.scene.features).reads_output
-            return "a network" if reads or self.explainer.regime in ("self", "surrogate") else "labels"
-        return "labels" if "y" in needs else "a network"
+        return "the model" if self.scene.model is not None else "labels" if "y" in needs else "a network"
 
     def cell(self, name: str) -> Cell:
         """The cell of this contest, by the name that its explainer has in the table."""
@@ -124,7 +114,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, Any]:
 
 def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
     scene, data = contest.scene, contest.scene.data
-    explainer = clone(contest.explainer)
+    explainer: ExplainerFace = clone(contest.explainer)
     model = scene.network(folder) if contest.explains == "a network" else scene.model if contest.explains == "the model" else None
     began = perf_counter()
     with warnings.catch_warnings():
@@ -137,19 +127,13 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
     explanation = explainer.explain(rows)
     seconds = perf_counter() - ready
     check.same_features(explanation.mask.shape[1], scene.features.count)
-    asked = (
-        explainer.model_rows_
-        if isinstance(explainer, Baseline)
-        else 0
-        if explainer.model_function_ is None
-        else explainer.model_function_.rows
-    )
+    asked = explainer.model_rows_  # before the training rows are explained, which the ledger must not count
     found = values_of(evaluation_of(contest, folder, explainer, explanation, at, model), contest.measures)
     numbers = {key: [e.mean, e.low, e.high] for key, value in found.items() if (e := estimate_of(value))}
     values = {key: value.numpy() for key, value in found.items() if isinstance(value, torch.Tensor) and len(value) == len(at)}
     cost = {"model_rows": asked, "fit_seconds": fitted - began, "explain_seconds": seconds, "ms_a_row": 1000 * seconds / len(at)}
     return {
-        "cost": {**cost, "findings": "; ".join(getattr(explainer, "findings_", []))},
+        "cost": {**cost, "findings": "; ".join(explainer.findings_)},
         "estimates": numbers,
         "measured": list(values),
         "at": at,
@@ -158,7 +142,7 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
 
 
 def evaluation_of(
-    contest: Contest, folder: Path, explainer: Explainer | Baseline, explanation: Explanation, at: np.ndarray, model: Model
+    contest: Contest, folder: Path, explainer: Explains, explanation: Explanation, at: np.ndarray, model: Model
 ) -> Evaluation:
     """What is known of the test rows (indices `at`) that a fitted explainer explained."""
     scene, data, features = contest.scene, contest.scene.data, contest.scene.features

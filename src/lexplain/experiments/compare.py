@@ -11,16 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .. import check
 from ..auditing import COMPARED, MEASURES, Measure, find_measures
-from ..baselines import BASELINES, Baseline
-from ..core import Dataset
+from ..baselines import BASELINES
+from ..core import Dataset, ExplainerFace
 from ..core.contracts import Model
+from ..core.kinds import features_for
 from ..data import load_data
-from ..explainers import Explainer, chosen_recipe
-from ..methods import METHODS, Method, Recipe
+from ..explainers import Explainer
+from ..methods import METHODS
 from .cell import Cell, Contest, compute
 from .comparison import Comparison, comparison_of
 from .scene import Scene
@@ -84,7 +84,7 @@ def compare(
     for label in keep if isinstance(keep, Mapping) else ():
         check.one_of(label, list({scene.label for scene in scenes}), "data set of this comparison")
     cells = [
-        Contest(_prepared(explainer, scene, _asked(keep, scene)), scene, measures, rows).cell(name)
+        Contest(_prepared(explainer, scene, keep), scene, measures, rows).cell(name)
         for scene in scenes
         for name, explainer in named.items()
     ]
@@ -121,16 +121,16 @@ def _refuse_unpicklable(model: Model, workers: int) -> None:
             raise TypeError(f"the model cannot be sent to other processes ({stays}); use workers=1, or a function of a module") from stays
 
 
-def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, Explainer | Baseline]:
+def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, ExplainerFace]:
     names = [given] if isinstance(given, str) else given
     chosen = names if isinstance(names, Mapping) else {name: name for name in names}
-    made: dict[str, Explainer | Baseline] = {}
+    made: dict[str, ExplainerFace] = {}
     for name, each in chosen.items():
         if isinstance(each, str):
             check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
             made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
         else:
-            if not isinstance(each, (Explainer, Baseline)):
+            if isinstance(each, type) or not hasattr(each, "prepared"):
                 needed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
                 raise TypeError(f"{each!r} is a {type(each).__name__}, but {needed}, is needed")
             made[str(name)] = each
@@ -159,28 +159,12 @@ def _scenes(
     ]
 
 
-def _asked(keep: int | Mapping[str, int] | None, scene: Scene) -> int | None:
+def _prepared(explainer: ExplainerFace, scene: Scene, keep: int | Mapping[str, int] | None) -> ExplainerFace:
+    """A copy with the seed of a scene, and its features and the number to keep unless it has its own."""
     asked = keep.get(scene.label) if isinstance(keep, Mapping) else keep
-    return None if asked is None else check.kept_features(asked, scene.features.count)
-
-
-def _prepared(explainer: Explainer | Baseline, scene: Scene, asked: int | None) -> Explainer | Baseline:
-    """A copy with the seed, the features and the number to keep of a scene, where it has none of its own."""
-    own: Explainer | Baseline = clone(explainer).set_params(random_state=scene.seed)
-    if isinstance(own, Explainer) and isinstance(own.method, Method):  # built from parts, which know their size and features
-        return own
-    if own.features is None and scene.data.features is not None:
-        own.set_params(features=scene.data.features)
-    sized = own.keep is not None or getattr(own, "penalty", None) is not None
-    if not sized and (asked is not None or isinstance(own, Baseline) or _counts_features(own, scene)):
-        own.set_params(keep=_size(scene) if asked is None else asked)
-    return own
-
-
-def _counts_features(explainer: Explainer, scene: Scene) -> bool:
-    """Whether its method must be told how many features to keep; others find it out."""
-    recipe = chosen_recipe(explainer.method, scene.features)
-    return isinstance(recipe, Recipe) and recipe.sized_by == "k"
+    size = None if asked is None else check.kept_features(asked, scene.features.count)
+    features = scene.data.features if scene.data.features is not None else features_for(scene.data.train.x)
+    return explainer.prepared(seed=scene.seed, features=features, keep=size, size=partial(_size, scene))
 
 
 def _size(scene: Scene) -> int:

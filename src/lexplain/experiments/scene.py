@@ -65,7 +65,9 @@ class Scene:
 
     @cached_property
     def _test(self) -> Problem:
-        part = self.data.test
+        return self._read(self.data.test)
+
+    def _read(self, part: Part) -> Problem:
         return Problem.of(part.x, None if self.model is not None else part.y, self.model, like=self._train)
 
     @property
@@ -75,9 +77,7 @@ class Scene:
 
     def trial(self, part: Part) -> Trial:
         """The encoded rows of a part with their targets, in the classes and the units of the training rows."""
-        if part is self.data.train or part is self.data.test:
-            return (self._train if part is self.data.train else self._test).trial()
-        return Problem.of(part.x, None if self.model is not None else part.y, self.model, like=self._train).trial()
+        return (self._train if part is self.data.train else self._test if part is self.data.test else self._read(part)).trial()
 
     @cached_property
     def digest(self) -> str:

@@ -3,4 +3,3 @@
 from .explainer import Explainer as Explainer
 from .findings import FitWarning as FitWarning
 from .interop import to_quantus as to_quantus
-from .settings import chosen_recipe as chosen_recipe

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import time
 import warnings
-from functools import partial
+from collections.abc import Callable
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.base import BaseEstimator, TransformerMixin
-from torch import Tensor, nn
+from torch import nn
 
 from .. import check
 from ..auditing import Card
@@ -28,7 +28,7 @@ from .findings import FitWarning, findings
 from .fitting import Fitting
 from .one_pass import OnePass, prediction_of
 from .path import required_path
-from .settings import required_model
+from .settings import context_of, needs_of, prepared, refuse_target
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -129,10 +129,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         began = time.perf_counter()
         fitted = Fitting(self, X, y, model).run(checkpoint)
-        self._remember(X, fitted.method, fitted.target, fitted.regime, fitted.problem.model)
+        self._remember(X, fitted.method, fitted.target, fitted.regime, fitted.problem.targets.model)
         self.history_, self.path_, self.splits_ = fitted.history, fitted.path, fitted.splits
-        self._card: Card | None = None
-        self.fit_seconds_ = time.perf_counter() - began
+        self.fit_seconds_: float | None = time.perf_counter() - began
         rows = fitted.splits.validation.to(device_of(self.device))
         self.findings_ = findings(fitted.method, rows, fitted.regime, max_rows=self._max_rows())
         for finding in self.findings_:
@@ -144,14 +143,12 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self.method_, self.features_, self.regime_, self.model_function_ = method, method.features, regime, model
         self.outputs_, self.target_mean_, self.target_scale_ = target.outputs, target.mean, target.scale
         self.n_features_in_ = len(method.features.inputs)
+        for name in ("feature_names_in_", "classes_", "card_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if isinstance(X, pd.DataFrame) and all(isinstance(c, str) for c in X.columns):
             self.feature_names_in_ = np.asarray(X.columns, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
         if target.classes is not None:
             self.classes_ = target.classes
-        elif hasattr(self, "classes_"):
-            del self.classes_
 
     def _max_rows(self) -> int:
         return self.max_rows or kind_of(self.features_).pace.max_rows(self.features_)
@@ -167,13 +164,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """
         check.fitted(self)
         method, most = self.method_, self._max_rows()
-        if target is not None:
-            text = repr(target) if np.ndim(target) == 0 else "(one class a row)"
-            raise ValueError(
-                f"target={text}, but {method.name} explains the prediction as a whole, whichever class that is: the same features would be "
-                "kept for every target; leave target out, or take a baseline that scores one class, such as lexplain.baselines.KernelSHAP"
-            )
-        encoded, scores, mask = OnePass(method, most, self._context if method.reads_output else None)(X)
+        refuse_target(target, method.name)
+        encoded, scores, mask = OnePass(method, most, partial(context_of, self) if method.reads_output else None)(X)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
             scores=scores,
@@ -190,12 +182,6 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         )
 
     __call__ = explain
-
-    def _context(self, X: RawRows, x: Tensor) -> Tensor:
-        """What the selector may see (n, c) of the model's output."""
-        model = required_model(self.model_function_)
-        values = torch.as_tensor(model(self.features_.model_rows(X, x)), dtype=torch.float32, device=x.device).reshape(len(x), -1)
-        return (values - self.target_mean_) / self.target_scale_ if self.outputs_.real else values
 
     def attribute(self, inputs: Any, target: Any = None) -> Any:
         """Scores as captum's `attribute` gives them: of the shape, type and device of the rows, and a tuple for a tuple.
@@ -219,21 +205,17 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.fitted(self)
         return path(required_path(self.path_), ax=ax)
 
-    @property
+    @cached_property
     def card_(self) -> Card:
         """The fit's own card, from rows that neither the training nor the choice of a price has seen; computed when it is first read."""
         check.fitted(self)
-        if getattr(self, "_card", None) is None:
-            self._card = own_card(self)
-        assert self._card is not None
-        return self._card
+        return own_card(self)
 
     # ---- scikit-learn ----
 
     def transform(self, X: Any) -> np.ndarray:
         """The mask (rows, features): True = visible."""
-        mask: np.ndarray = self.explain(X).mask.numpy()
-        return mask
+        return np.asarray(self.explain(X).mask)
 
     def get_feature_names_out(self, input_features: Features | None = None) -> np.ndarray:
         """One name a feature."""
@@ -246,17 +228,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if self.outputs_.real:
             raise AttributeError("this explainer was fitted to a real-valued target, which has no probabilities; use predict")
         values = self.explain(X).prediction.numpy().astype(np.float64)
-        shares: np.ndarray = values / values.sum(1, keepdims=True)
-        return shares
+        return np.asarray(values / values.sum(1, keepdims=True))
 
     def predict(self, X: Any) -> np.ndarray:
         """The class, or the value, predicted from the kept features alone."""
         check.fitted(self)
         if self.outputs_.real:
-            values: np.ndarray = self.explain(X).prediction[:, 0].numpy()
-            return values
-        labels: np.ndarray = self.classes_[self.predict_proba(X).argmax(1)]
-        return labels
+            return np.asarray(self.explain(X).prediction[:, 0])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def score(self, X: Any, y: Any) -> float:
         """Accuracy, or R2, of the prediction from the kept features alone."""
@@ -271,6 +250,28 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+    # ---- comparisons ----
+
+    fits_each_row = False  # one forward pass explains all rows
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return self.method if isinstance(self.method, str) else self.method.name
+
+    @property
+    def model_rows_(self) -> int:
+        """Rows that the model was queried on since `fit` began, by `explain` too; 0 without a model."""
+        return 0 if self.model_function_ is None else self.model_function_.rows
+
+    def needs_of(self, features: Features) -> tuple[str, ...]:
+        """What `fit` needs one of: labels "y", a "model"."""
+        return needs_of(self, features)
+
+    def prepared(self, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
+        """An unfitted copy for a comparison; see `ExplainerFace`."""
+        return prepared(self, seed, features, keep, size)
 
     # ---- keep ----
 

@@ -78,12 +78,13 @@ class Fitting:
         refuse_settings(explainer, self.recipe, problem.features.count, len(problem))
         self.keep = size_asked(explainer, self.recipe)
         self.problem = problem.asking(y if self._explains_labels else None, model)  # last, as a model may be slow
-        target = self.problem.labels if self._explains_labels else self.problem.answer
+        labels, answer, _ = self.problem.targets
+        target = labels if self._explains_labels else answer
         assert target is not None  # the regime says so
         self.target = target
         self.seed = seed_of(explainer.random_state)
-        if self.problem.answer is not None:
-            _refuse_misfit(self.problem.answer.outputs, target.outputs, "the model")
+        if answer is not None:
+            _refuse_misfit(answer.outputs, target.outputs, "the model")
         if explainer.tolerance_points is not None and target.outputs.real:
             raise ValueError("a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points")
 
@@ -124,8 +125,8 @@ class Fitting:
             given.features = features
             return given
         predictor = copy.deepcopy(explainer.predictor)
-        if self.problem.model is not None and self.regime in ("self", "fixed"):
-            predictor = frozen_predictor(self.problem.model, self.target, features)
+        if self.problem.targets.model is not None and self.regime in ("self", "fixed"):
+            predictor = frozen_predictor(self.problem.targets.model, self.target, features)
         wanted = explainer.imputer
         if wanted is None:
             wanted = kind_of(features).imputer() if recipe.imputer == "by kind" else recipe.imputer
@@ -145,7 +146,7 @@ class Fitting:
 
     def _splits(self) -> Splits:
         """Rows to learn from, rows to choose on, and rows that nothing has seen."""
-        answer = self.problem.answer
+        answer = self.problem.targets.answer
         context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(self.problem), -1)
         trial = self.problem.trial(self.target)
         return Splits.of(Trial(trial.x, trial.target, valid=trial.valid, context=context), self.seed)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from torch import nn
+import numpy as np
+import torch
+from sklearn.base import clone
+from torch import Tensor, nn
 
 from .. import check
-from ..core.contracts import Features, Labels, Model
+from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import kind_of
 from ..core.rows import plain
 from ..imputers.given import known_imputer
@@ -40,6 +44,34 @@ def recipe_arguments(explainer: Explainer, recipe: Recipe) -> dict[str, Any]:
     """The arguments of a recipe: how much to keep, and its own options."""
     keep = None if size_asked(explainer, recipe) == "auto" else explainer.keep
     return {"keep": keep, "penalty": explainer.penalty, **(explainer.options or {})}
+
+
+def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
+    """What the fit of an explainer needs one of: labels "y", a "model"."""
+    if explainer.regime in ("self", "surrogate") or chosen_recipe(explainer.method, features).reads_output:
+        return ("model",)
+    return ("y", "model") if explainer.regime is None else ("y",)
+
+
+def prepared(explainer: Explainer, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
+    """An unfitted copy for a comparison, with what the explainer leaves open."""
+    own: Explainer = clone(explainer).set_params(random_state=seed)
+    recipe = chosen_recipe(own.method, features)
+    if isinstance(recipe, Recipe):  # a Method has features and a size of its own
+        own.features = features if own.features is None else own.features
+        if own.keep is None and own.penalty is None and (keep is not None or recipe.sized_by == "k"):
+            own.keep = size() if keep is None else keep
+    return own
+
+
+def refuse_target(target: Labels, name: str) -> None:
+    """Refuse to explain one class."""
+    if target is not None:
+        text = repr(target) if np.ndim(target) == 0 else "(one class a row)"
+        raise ValueError(
+            f"target={text}, but {name} explains the prediction as a whole, whichever class that is: the same features would be "
+            "kept for every target; leave target out, or take a baseline that scores one class, such as lexplain.baselines.KernelSHAP"
+        )
 
 
 def refuse_options(explainer: Explainer, recipe: Recipe, *, learns: bool) -> None:
@@ -119,6 +151,13 @@ def required_model(model: CachedModel | None) -> CachedModel:
     if model is None:
         raise ValueError("the explained model is needed here and is not stored in the file; load with Explainer.load(path, model=...)")
     return model
+
+
+def context_of(explainer: Explainer, X: RawRows, x: Tensor) -> Tensor:
+    """The model's output (n, c) as the selector sees it, on rows X with encoding x."""
+    model = required_model(explainer.model_function_)
+    values = torch.as_tensor(model(explainer.features_.model_rows(X, x)), dtype=torch.float32, device=x.device).reshape(len(x), -1)
+    return (values - explainer.target_mean_) / explainer.target_scale_ if explainer.outputs_.real else values
 
 
 # ---- size and tolerance ----

@@ -144,7 +144,7 @@ def _read(
         explainer.set_params(method=copy.deepcopy(method), **dict.fromkeys(("keep", "penalty", "continuity", "options")))
     rows = pd.DataFrame(columns=list(features.inputs)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
-    explainer.findings_ = list(record["findings"])
+    explainer.findings_, explainer.fit_seconds_ = list(record["findings"]), None
     explainer._remember(rows, method.to(device_of(device)), target, record["regime"], model)
     return explainer
 

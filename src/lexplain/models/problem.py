@@ -78,28 +78,8 @@ class Problem:
         """
         return cls.read(X, features, like).asking(y, model, max_rows)
 
-    @classmethod
-    def with_targets(cls, X: RawRows, targets: Targets, features: Features) -> Problem:
-        """Check and encode rows whose targets are known already."""
-        return cls(X, features, features.encode(features.check(X)), targets)
-
     def __len__(self) -> int:
         return len(self.encoded.x)
-
-    @property
-    def labels(self) -> Target | None:
-        """What y says."""
-        return self.targets.labels
-
-    @property
-    def answer(self) -> Target | None:
-        """What the model says."""
-        return self.targets.answer
-
-    @property
-    def model(self) -> CachedModel | None:
-        """The function that was asked."""
-        return self.targets.model
 
     @property
     def target(self) -> Target:
