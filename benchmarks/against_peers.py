@@ -24,7 +24,8 @@ from torch import Tensor
 import lexplain as lx
 from lexplain import check
 from lexplain.masks import top_k_mask
-from lexplain.metrics import bootstrap, cfsr, fdr, tpr
+from lexplain.measures import bootstrap
+from lexplain.measures.truth import cfsr, fdr, tpr
 
 MANY = 10_000
 SAMPLES = 5_000  # LIME's own default

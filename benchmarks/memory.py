@@ -35,9 +35,8 @@ from lexplain.masks import Bernoulli
 from lexplain.methods import METHODS
 from lexplain.core import Classes
 import lexplain as lx
-import lexplain.metrics as ev
-from lexplain.training import retrained
-from lexplain.evaluation import evaluator
+from lexplain.measures import Asking, curves, fidelity, sensitivity
+from lexplain.evaluation import evaluator, retrained
 evaluator.JUDGE_STEPS = evaluator.READER_STEPS = 50  # how well judges judge is not asked here
 retrained.RETRAINING_STEPS = 50
 MEASURES = ["fidelity", "off the data"]  # curves and infidelity have lines of their own, or ask about few rows
@@ -50,14 +49,15 @@ network = nn.Sequential(nn.Linear(columns, 200), nn.ReLU(), nn.Linear(200, 200),
 fill = Marginal(x[:1000])
 def peak():
     return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) / 1024
-network(x[:100]); ev.post_hoc_accuracy(network, features, x[:100], mask[:100], max_rows=most)
+asked = Asking(network, most)
+network(x[:100]); fidelity.same_class(asked, features, x[:100], mask[:100])
 before = peak()
 """
 WORK = {
-    "fidelity (FS-M)": "ev.post_hoc_accuracy(network, features, x, mask, imputer=fill, max_rows=most)",
-    "insertion": "[ev.insertion(ev.insertion_curve(network, features, x[at], scores[at], imputer=fill, max_rows=most), columns)"
+    "fidelity (FS-M)": "fidelity.same_class(asked, features, x, mask, imputer=fill)",
+    "insertion": "[curves.area(curves.insertion_curve(asked, features, x[at], scores[at], imputer=fill), columns)"
     " for at in torch.arange(rows).split(most)]",
-    "sensitivity": "[ev.sensitivity(lambda z: z * 2, x[at:at + most], draws=5, max_rows=most) for at in range(0, rows, most)]",
+    "sensitivity": "[sensitivity.sensitivity(Asking(lambda z: z * 2, most), x[at:at + most], draws=5) for at in range(0, rows, most)]",
     "a method's prediction": "[m.probabilities(x[at:at + most // 20], mask[at:at + most // 20]) for m in"
     " [METHODS['realx'](features, Classes(2), keep=5).eval()] for at in range(0, rows, most // 20)]",
     "an audit of a model's explanation": "lx.audit(Explanation(scores, mask, features.names), x.numpy(), model=network, measures=MEASURES,"

@@ -43,13 +43,13 @@ def hasty_judges():
     These are the judge that draws a path, whose costs are averaged over few draws too, the networks that an audit trains anew, and the
     forests by which it tells filled rows from real ones.
     """
-    from lexplain.metrics.off_data import off_data
+    from lexplain.measures.off_data import off_data
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
         patch.setattr("lexplain.explainers.path.DRAWS", 2)
         _shorten(patch, retraining=60)
-        patch.setattr("lexplain.auditing.measures.off_the_data.off_data", partial(off_data, trees=20))
+        patch.setattr("lexplain.measures.off_data.off_data", partial(off_data, trees=20))
         yield
 
 

@@ -17,7 +17,7 @@ LAYERS = [  # a name may import from lines above its own, and from itself; names
     {"methods"},
     {"training"},
     {"right_reasons", "evaluation"},
-    {"metrics"},
+    {"measures"},
     {"auditing"},
     {"explainers"},
     {"baselines"},

@@ -18,7 +18,7 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
-from .auditing import MEASURES, estimates, judge, means
+from .auditing import judge
 from .core import Dataset, Explanation
 from .core.contracts import Model
 from .core.files import write_bytes
@@ -26,7 +26,7 @@ from .core.splits import first_tenth
 from .data import load_data
 from .evaluation import Evaluation, Evaluators, Others, Run
 from .explainers import Explainer, FitWarning
-from .metrics import Estimate
+from .measures import MEASURES, Estimate, estimates, means
 from .models import Problem
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
 from .training import fabric_of

@@ -9,13 +9,13 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, Card, Line, Measure, find_measures, judge
+from lexplain.auditing import Card, Line, judge
 from lexplain.auditing.audit import _other_rows, off_the_data
 from lexplain.auditing.class_selection import ClassSelection
 from lexplain.baselines import BASELINES
 from lexplain.core import Explanation
 from lexplain.features import Patches
-from lexplain.metrics import Estimate
+from lexplain.measures import MEASURES, Estimate, Measure, find_measures
 from lexplain.models import Problem
 
 ROWS, FEW = 600, 100
@@ -29,7 +29,7 @@ SPELLS_THE_LABEL = np.stack([np.zeros(ROWS, bool), np.zeros(ROWS, bool), Y == 0,
 @pytest.fixture(autouse=True)
 def _quick_judges(monkeypatch, short_judges):
     short_judges(judge=300, reader=200)
-    monkeypatch.setattr("lexplain.auditing.measures.fidelity.DRAWS", 20)
+    monkeypatch.setattr("lexplain.measures.infidelity.DRAWS", 20)
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pandas as pd
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES
 from lexplain.core.digest import digest, short_digest
+from lexplain.measures import MEASURES
 
 L2X = lx.Explainer("l2x", keep=2, epochs=2, device="cpu")
 
@@ -45,7 +45,7 @@ def test_digests_tell_settings_apart_and_are_the_same_everywhere():
     code = """
 import lexplain as lx
 from lexplain.core.digest import digest
-from lexplain.auditing import MEASURES
+from lexplain.measures import MEASURES
 print(digest(lx.Explainer("l2x", keep=2, epochs=2, device="cpu"), lx.load_data("s3", rows=60), MEASURES["eacc"]))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

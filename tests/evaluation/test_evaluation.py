@@ -6,11 +6,10 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import MEASURES, Measure, estimates, means, values_of
 from lexplain.core import Explanation
 from lexplain.evaluation import Evaluation, Evaluator, Evaluators, Others, Questions, Run
 from lexplain.masks import Coins
-from lexplain.metrics import bootstrap
+from lexplain.measures import MEASURES, Measure, bootstrap, estimates, means, values_of
 from lexplain.models import Problem
 from lexplain.training import fabric_of
 

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 import lexplain as lx
 from lexplain import cli
-from lexplain.auditing import COMPARED, MEASURES, Measure
 from lexplain.baselines import BASELINES, KernelSHAP
 from lexplain.core import Dataset, Part
 from lexplain.evaluation import Evaluator
@@ -21,7 +20,8 @@ from lexplain.experiments.cell import FEW_ROWS, MIN_MASKS, Contest
 from lexplain.experiments.comparison import COLUMNS, COSTS, comparison_of
 from lexplain.experiments.scene import Scene
 from lexplain.kinds import columns as of_tables
-from lexplain.metrics import accuracy
+from lexplain.measures import COMPARED, MEASURES, Measure
+from lexplain.measures.prediction import accuracy
 
 pytest.importorskip("captum")
 running = import_module("lexplain.experiments.compare")  # the function has the module's name

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from lexplain.auditing import Card, Line
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 from lexplain.report import card_page
 from lexplain.report.card_page import GROUPS, _own_point, _tradeoff, estimate_of, measures_html
 from lexplain.report.verdict import LOOKS, MEANINGS

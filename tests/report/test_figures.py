@@ -11,7 +11,7 @@ from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 from lexplain.report import (
     certainty,
     cost,

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from lexplain.auditing import Card, judge
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 from lexplain.report.verdict import LOOKS, TOO_WEAK, look, margin_words, p_value_words, rows_to_settle, sureness, zone_of, zones
 
 

@@ -13,7 +13,7 @@ from ..core import Explains, Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
 from ..evaluation import Questions, reinitialised
-from ..metrics.sanity import permuted
+from ..measures.stability import permuted
 from ..models import OnEncoded, on_encoded
 from .class_selection import ClassSelection
 

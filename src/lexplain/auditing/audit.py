@@ -15,13 +15,12 @@ from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
 from ..evaluation import Evaluation, Evaluators, Others, Run
+from ..measures import MEASURES, NEEDS, Measure, estimates, find_measures
 from ..models import Problem, Targets, as_function, targets_of
 from ..training import fabric_of
 from .asking import questions
 from .card import MARGIN, Card, Line, judge, off_the_data, tradeoff
 from .class_selection import ClassSelection, every_class
-from .measure import NEEDS, Measure, estimates, find_measures
-from .measures import MEASURES
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric

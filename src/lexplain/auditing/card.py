@@ -16,10 +16,9 @@ from .. import check
 from ..core import Explanation, target_values
 from ..evaluation import Evaluation
 from ..masks import Coins
-from ..metrics.predictive import accuracy
-from ..metrics.ranking import without_padding
-from ..metrics.statistics import Estimate, bootstrap
-from .measure import Measure
+from ..measures import Estimate, Measure, bootstrap
+from ..measures.prediction import accuracy
+from ..measures.statistics import without_padding
 
 SIZES = 30  # points of a trade-off at the most
 MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power

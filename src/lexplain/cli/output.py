@@ -23,7 +23,7 @@ def show_table(head: Sequence[str], rows: Iterable[Iterable[object]]) -> None:
 
 def shown_number(cell: object) -> object:
     """A cell as it is shown: three digits, and nothing where there is no number."""
-    from ..metrics.statistics import decimals
+    from ..measures.statistics import decimals
 
     return "" if cell != cell else decimals(cell, 3) if isinstance(cell, float) else cell
 

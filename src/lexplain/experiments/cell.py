@@ -15,13 +15,14 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..auditing import ClassSelection, Measure, estimate_of, questions, values_of
+from ..auditing import ClassSelection, questions
 from ..core import ExplainerFace, Explains, Explanation
 from ..core.contracts import Model
 from ..core.digest import digest, short_digest
 from ..core.rows import take_rows
 from ..evaluation import Evaluation, Others
 from ..explainers import FitWarning
+from ..measures import Measure, estimate_of, values_of
 from .scene import Scene
 
 FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from .. import check
-from ..auditing import COMPARED, MEASURES, Measure, find_measures
 from ..baselines import BASELINES
 from ..core import Dataset, ExplainerFace
 from ..core.contracts import Model
 from ..core.kinds import features_for
 from ..data import load_data
 from ..explainers import Explainer
+from ..measures import COMPARED, MEASURES, Measure, find_measures
 from ..methods import METHODS
 from .cell import Cell, Contest, compute
 from .comparison import Comparison, comparison_of

@@ -15,9 +15,8 @@ import pandas as pd
 import torch
 
 from .. import check
-from ..auditing import Measure
 from ..core.files import write_bytes
-from ..metrics import holm, paired_difference, paired_test
+from ..measures import Measure, holm, paired_difference, paired_test
 
 COLUMNS = ["explainer", "data", "seed", "metric", "value", "low", "high", "higher_is_better", "explains", "rows", "error"]
 COSTS = ["explainer", "data", "seed", "explains", "rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row", "findings", "fresh"]

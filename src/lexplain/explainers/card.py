@@ -11,8 +11,8 @@ from torch import Tensor
 from ..auditing import Card, Line, card_of
 from ..core import Trial, seeded, target_values
 from ..evaluation import Evaluation, Evaluators, Others, Run
+from ..measures import bootstrap
 from ..methods import Method
-from ..metrics import bootstrap
 from ..models import Target
 from ..training import fabric_of
 from .findings import fidelity

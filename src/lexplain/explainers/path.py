@@ -15,8 +15,9 @@ from torch import Tensor
 from ..core import Trial, joined, target_values
 from ..core.splits import Splits
 from ..evaluation import Evaluator, train_evaluator
+from ..measures import Estimate, bootstrap
+from ..measures.prediction import accuracy
 from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
-from ..metrics import Estimate, accuracy, bootstrap
 from ..training import Settings, fit
 
 if TYPE_CHECKING:

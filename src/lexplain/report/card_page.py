@@ -8,7 +8,7 @@ import pandas as pd
 
 from lexplain.auditing import Card, Line
 from lexplain.core import Explanation
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 
 from .explanation_page import pictures, row_by_row, summary
 from .figures.certainty import certainty

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil, expm1, floor, inf, isfinite, isnan, log10
 
 from lexplain.auditing import Card
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 
 from .wording import count, number
 

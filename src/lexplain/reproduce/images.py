@@ -15,7 +15,6 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import check, estimators, imputers
-from ..auditing import means
 from ..core import Explanation, Outputs, Part, Trial, seeded
 from ..core.contracts import Features
 from ..core.kinds import kind_of
@@ -25,8 +24,9 @@ from ..experiments.cell import Cell
 from ..experiments.scene import Scene
 from ..features import Patches, patches_of
 from ..masks import Coins, FixedMasks, UniformRate
+from ..measures import means
+from ..measures.prediction import accuracy
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
-from ..metrics import accuracy
 from ..models import Trained
 from ..networks import MLP, UNet, cnn, mlp
 from ..objectives import Continuity

@@ -16,8 +16,8 @@ from ..experiments.cell import Cell
 from ..explainers import Explainer
 from ..features import patches_of
 from ..imputers import Constant
+from ..measures.prediction import accuracy
 from ..methods import METHODS, Parts, Phase, Step
-from ..metrics import accuracy
 from ..models import Frozen, Trained
 from ..networks import UNet, cnn
 from ..objectives import cross_entropy

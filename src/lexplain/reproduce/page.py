@@ -11,7 +11,7 @@ import pandas as pd
 
 from .. import __version__
 from ..core.files import write_bytes
-from ..metrics.statistics import decimals
+from ..measures.statistics import decimals
 from .table import Results, Run, Section, Table
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..experiments.cell import Cell
 from ..experiments.scene import Scene
 from ..explainers import Explainer
 from ..masks import Coins
-from ..metrics import accuracy
+from ..measures.prediction import accuracy
 from ..training import fabric_of
 from .page import mark_of, mean_and_spread
 from .table import Page, Results, Table, in_order, measured

@@ -13,7 +13,7 @@ from ..auditing import MARGIN
 from ..data import DATASETS, load_data
 from ..data.synthetic import Synthetic
 from ..experiments.cell import Cell
-from ..metrics import accuracy, auroc, log_likelihood
+from ..measures.prediction import accuracy, auroc, log_likelihood
 from .page import mean_and_spread
 from .synthetic import compute
 from .table import Figures, Page, Results, Table, in_order

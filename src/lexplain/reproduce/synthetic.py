@@ -19,8 +19,8 @@ from ..evaluation import Evaluators, Others
 from ..experiments.cell import Cell
 from ..experiments.scene import Scene
 from ..masks import Coins
+from ..measures.prediction import auroc
 from ..methods import METHODS, Method, Parts, PredictorSchedule
-from ..metrics import auroc
 from ..training import Settings, fit
 from .table import measured
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 import pandas as pd
 
 from .. import check
-from ..auditing import means
 from ..evaluation import Evaluation
 from ..experiments.cell import Cell
 from ..experiments.store import Record, run_cells
+from ..measures import means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from lexplain.metrics import Estimate
+from lexplain.measures import Estimate
 from lexplain.report.verdict import TOO_WEAK, zone_of, zones
 from lexplain.report.wording import nats
 

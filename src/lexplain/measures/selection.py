@@ -1,0 +1,42 @@
+"""How much a mask keeps."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from .. import check
+from .measure import measure
+
+TAKEN = {"group": "selection", "taken": "always"}
+
+
+@measure(
+    "selection_rate",
+    label="Selection rate",
+    better=None,
+    description="share of the features that are kept",
+    percent=True,
+    reads=("mask", "valid"),
+    **TAKEN,
+)
+def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Share of the features that are kept, of the valid ones where padding is marked; NaN for a row that is all padding."""
+    mask = check.hard_mask(mask)
+    if valid is None:
+        return mask.sum(-1).double() / mask.shape[-1]
+    mask, valid = check.mask_against_truth(mask, valid)
+    return (mask & valid).sum(-1).double() / valid.sum(-1)
+
+
+@measure("kept", label="Kept", better=None, description="number of features that are kept", reads=("mask",), **TAKEN)
+def kept(mask: Tensor) -> Tensor:
+    """Number of features that are kept."""
+    return check.hard_mask(mask).sum(-1).double()
+
+
+@measure(
+    "empty", label="Empty", better=False, description="share of rows for which nothing is kept", percent=True, reads=("mask",), **TAKEN
+)
+def empty(mask: Tensor) -> Tensor:
+    """1 where nothing is kept."""
+    return (~check.hard_mask(mask).any(-1)).double()

@@ -1,0 +1,77 @@
+"""How much an explanation changes when its row hardly does."""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, Tensor
+
+from .. import check
+from ..evaluation import SOME, Evaluation
+from .measure import measure
+from .model_calls import Asking, copied
+
+
+def sensitivity(
+    explain: Asking,
+    x: Tensor,
+    *,
+    context: Tensor | None = None,
+    radius: float = 0.2,
+    draws: int = 50,
+    generator: Generator | None = None,
+) -> Tensor:
+    """The maximum over draws of |E(x + δ) - E(x)| / |E(x)|, δ uniform within the radius; NaN where E(x) is 0.
+
+    More draws find a greater maximum: compare explainers at the same number.
+
+    Args:
+        explain: encoded rows (n, ...) to scores (n, d); with a context, of both. Beside the rows explained at a time, one draw for
+            all rows is held.
+        x: (b, ...) encoded rows.
+        context: (b, ...) what explain reads beside each row and what stays as it is: the class explained, or the model's output.
+        radius: most that each value moves.
+        draws: rows near each row.
+        generator: of the draws.
+
+    Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 3; relative as in Liang et al., 2020.
+    """
+    check.counts(draws=draws)
+    check.positive(radius=radius)
+    here = _scores(explain, x, context)
+    greatest = here.new_zeros(len(x))
+    for group in explain.groups(draws, len(x)):
+        steps = [2 * torch.rand(x.shape, generator=generator, dtype=x.dtype, device=x.device) - 1 for _ in group]
+        near = torch.cat([x + radius * step for step in steps])
+        there = _scores(explain, near, None if context is None else copied(context, len(group)))
+        greatest = torch.maximum(greatest, _length(there.reshape(len(group), len(x), -1) - here).amax(0))
+    length = _length(here)
+    return torch.where(length > 0, greatest / length, torch.nan)
+
+
+def _scores(explain: Asking, x: Tensor, context: Tensor | None) -> Tensor:
+    """Scores (n, d) in double precision; gradients stay on inside, which explainers may need."""
+    rows = (x,) if context is None else (x, context)
+    return explain.in_parts(lambda *part: explain.function(*part).detach().double().flatten(1), *rows)
+
+
+def _length(change: Tensor) -> Tensor:
+    """The length (..., b) of vectors (..., b, d)."""
+    length: Tensor = torch.linalg.vector_norm(change, dim=-1)
+    return length
+
+
+@measure(
+    "sensitivity",
+    label="Sensitivity",
+    better=False,
+    description="greatest change of the scores near a row, relative to the scores; 0 does not move at all",
+    needs=("explainer", "quantities"),
+    group="stability",
+    family="robustness",
+    taken="usually",
+)
+def score_sensitivity(evaluation: Evaluation) -> Tensor:
+    """The true maximum by which scores change within a small radius."""
+    assert evaluation.questions.explain is not None  # `needs` says so
+    explain, x = Asking(evaluation.questions.explain, evaluation.run.max_rows), evaluation.rows.x[evaluation.some[: SOME // 5]]
+    return sensitivity(explain, x, generator=evaluation.draws())

@@ -1,0 +1,141 @@
+"""A selection against the features that really decide: for data whose truth is known.
+
+Masks and scores are (b, d), or (samples, b, d) for several draws per row; the truth is (b, d) of bool. Each measure returns one
+number per instance (and draw): average over draws first, as in the LEX paper, then over rows.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Generator, Tensor
+
+from .. import check
+from .measure import measure
+from .statistics import pooled_auroc, without_padding
+
+TAKEN = {"needs": ("truth",), "group": "truth", "taken": "always"}
+
+
+@measure(
+    "tpr",
+    label="TPR",
+    better=True,
+    description="share of the true features that are kept; 1 finds them all",
+    percent=True,
+    reads=("mask", "truth"),
+    **TAKEN,
+)
+def tpr(mask: Tensor, truth: Tensor) -> Tensor:
+    """Share of the true features that the mask keeps; NaN for a row without any.
+
+    Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
+    """
+    mask, truth = check.mask_against_truth(mask, truth)
+    return (mask & truth).sum(-1).double() / truth.sum(-1)
+
+
+@measure(
+    "fpr",
+    label="FPR",
+    better=False,
+    description="share of the irrelevant features that are kept; 0 keeps none",
+    percent=True,
+    reads=("mask", "truth", "valid"),
+    **TAKEN,
+)
+def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
+    """Share of the irrelevant features that the mask keeps, padding left out; NaN for a row where every feature is true.
+
+    Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
+    """
+    mask, truth = check.mask_against_truth(mask, truth)
+    irrelevant = ~truth if valid is None else ~truth & valid
+    return (mask & irrelevant).sum(-1).double() / irrelevant.sum(-1)
+
+
+@measure(
+    "fdr",
+    label="FDR",
+    better=False,
+    description="share of the kept features that are irrelevant; 0 is a clean selection",
+    percent=True,
+    reads=("mask", "truth"),
+    **TAKEN,
+)
+def fdr(mask: Tensor, truth: Tensor) -> Tensor:
+    """Share of the kept features that are irrelevant; 0 for an empty mask, which `empty` counts.
+
+    Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
+    """
+    mask, truth = check.mask_against_truth(mask, truth)
+    return (mask & ~truth).sum(-1).double() / mask.sum(-1).clamp(min=1)
+
+
+@measure(
+    "cfsr",
+    label="CFSR",
+    better=True,
+    description="how often the feature that decides which others matter is kept; 1 is always",
+    percent=True,
+    reads=("mask", "control_flow"),
+    needs=("control flow",),
+    group="truth",
+    taken="always",
+)
+def cfsr(mask: Tensor, column: int) -> Tensor:
+    """1 where the control-flow feature is kept. Columns count from 0: feature 11 of S1-S3 is column 10.
+
+    Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6.3.
+    """
+    return check.hard_mask(mask)[..., column].double()
+
+
+def _checked(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
+    """Return scores, and the truth as bool; refuse those that do not fit or cannot be ranked."""
+    unknown = scores.isnan()
+    _, truth = check.mask_against_truth(unknown, truth)
+    if unknown.any():
+        raise ValueError("some scores are NaN, which cannot be ranked; give every feature a score, such as 0")
+    return scores, truth
+
+
+@measure(
+    "truth_auroc",
+    label="AUROC of scores",
+    better=True,
+    description="chance that a true feature outscores an irrelevant one; 0.5 is guessing",
+    reads=("sizes", "truth", "valid"),
+    **TAKEN,
+)
+def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
+    """AUROC of the scores against the truth, pooled over all cells but padding; the plain mean over rows is the AUROC itself.
+
+    A single row's value is its part in that mean and may lie outside [0, 1]. NaN where the truth holds no feature, or all.
+    """
+    return pooled_auroc(*_checked(scores, truth), valid)
+
+
+@measure(
+    "median_rank",
+    label="Median rank",
+    better=False,
+    description="median rank of the true features by score; (k + 1) / 2 is perfect for k of them",
+    reads=("sizes", "truth", "draws", "valid"),
+    **TAKEN,
+)
+def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
+    """Median rank (1 = best) of a row's true features by descending score; NaN for a row without any.
+
+    Tied features are ranked at random, each row by itself, so that a constant score is worth no more than guessing; padding comes last.
+
+    Reference: Chen et al., Learning to Explain, 2018, section 4.1.
+    """
+    scores, truth = _checked(scores, truth)
+    scores = without_padding(scores, valid)
+    shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
+    order = scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True)
+    ranked = truth.expand(scores.shape).gather(-1, shuffle).gather(-1, order)  # the truth, best feature first
+    so_far, count = ranked.cumsum(-1), truth.sum(-1, keepdim=True)
+    lower = (so_far < (count + 1) // 2).sum(-1) + 1  # the rank of the middle true feature,
+    upper = (so_far < count // 2 + 1).sum(-1) + 1  # or of both middle ones
+    return torch.where(count.squeeze(-1) > 0, (lower + upper).double() / 2, torch.nan)
