@@ -55,7 +55,7 @@ before = peak()
 """
 WORK = {
     "fidelity (FS-M)": "fidelity.same_class(asked, features, x, mask, imputer=fill)",
-    "insertion": "[curves.area(curves.insertion_curve(asked, features, x[at], scores[at], imputer=fill), columns)"
+    "insertion": "[curves.area(curves.curve(asked, features, x[at], scores[at], imputer=fill), columns)"
     " for at in torch.arange(rows).split(most)]",
     "sensitivity": "[sensitivity.sensitivity(Asking(lambda z: z * 2, most), x[at:at + most], draws=5) for at in range(0, rows, most)]",
     "a method's prediction": "[m.probabilities(x[at:at + most // 20], mask[at:at + most // 20]) for m in"

@@ -1,6 +1,7 @@
 """Insertion and deletion: the closed form of an additive model, and worked areas."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -8,7 +9,9 @@ import torch
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.measures import Asking
-from lexplain.measures.curves import area, deletion_curve, insertion_curve, sizes
+from lexplain.measures.curves import area, curve as insertion_curve, sizes
+
+deletion_curve = partial(insertion_curve, deletes=True)
 
 COUNT, ROWS = 7, 5
 X = torch.randn(ROWS, COUNT, generator=torch.Generator().manual_seed(0))
@@ -128,7 +131,7 @@ def test_ties_come_in_an_order_of_their_own():
         ({"steps": 0}, "steps=0"),
     ],
 )
-@pytest.mark.parametrize("curve", [insertion_curve, deletion_curve], ids=lambda c: c.__name__)
+@pytest.mark.parametrize("curve", [insertion_curve, deletion_curve], ids=["insertion", "deletion"])
 def test_refusals(curve, how, words):
     with pytest.raises(ValueError, match=words):
         curve(model, FEATURES, X, **{"scores": X, **how})

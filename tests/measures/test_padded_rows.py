@@ -7,10 +7,10 @@ from lexplain.core import Trial, as_target
 from lexplain.features import Columns
 from lexplain.imputers import Constant
 from lexplain.measures import Asking
-from lexplain.measures.curves import area, deletion_curve, insertion_curve
+from lexplain.measures.curves import area, curve
 from lexplain.measures.fidelity import same_class
 from lexplain.measures.infidelity import hidden_features, infidelity
-from lexplain.measures.retraining import retraining_curve, without_first
+from lexplain.measures.retraining import retraining_curve
 from lexplain.measures.selection import selection_rate
 from lexplain.measures.stability import rank_stability
 from lexplain.measures.truth import auroc_against_truth, fpr, median_rank, tpr
@@ -58,11 +58,11 @@ def test_padding_counts_nowhere(short, long):
     assert torch.allclose(short().double(), long().double(), equal_nan=True)
 
 
-@pytest.mark.parametrize("curve", [insertion_curve, deletion_curve])
-def test_curves_end_with_the_row(curve):
+@pytest.mark.parametrize("deletes", [False, True])
+def test_curves_end_with_the_row(deletes):
     """Steps are shares of a row's own features: the ends, and the steps that both divide alike, are the same."""
-    short = curve(model, PLAIN, X, SCORES, steps=2)
-    long = curve(model, PADDED, LONG, HIGH, valid=VALID, steps=2)
+    short = curve(model, PLAIN, X, SCORES, deletes=deletes, steps=2)
+    long = curve(model, PADDED, LONG, HIGH, deletes=deletes, valid=VALID, steps=2)
     assert torch.allclose(short, long)
     assert torch.allclose(area(short, REAL), area(long, REAL))
 
@@ -83,7 +83,7 @@ def test_a_fraction_is_one_of_the_row_s_own_features():
 
     labels = as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False)
     trial = Trial(LONG, labels, valid=VALID)
-    retraining_curve(PADDED, retrain, trial, HIGH, trial, HIGH, shown=without_first, fractions=(0.0, 0.5))
+    retraining_curve(PADDED, retrain, trial, HIGH, trial, HIGH, fractions=(0.0, 0.5))
     changed = (shown[1] != LONG).sum(1)
     assert (changed == REAL // 2).all()  # two of four, not three or four of seven
     assert torch.equal(shown[1][:, REAL:], LONG[:, REAL:])

@@ -11,7 +11,7 @@ from lexplain.evaluation.retrained import retrain
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
 from lexplain.measures import Asking
-from lexplain.measures.retraining import area_between, only_first, retraining_curve, without_first
+from lexplain.measures.retraining import area_between, retraining_curve
 from lexplain.networks import mlp
 
 COUNT = 5
@@ -38,8 +38,8 @@ def curve(train_scores, test_scores, retrain=logistic, features=FEATURES, **how)
     )
 
 
-@pytest.mark.parametrize("shown", [without_first, only_first], ids=lambda s: s.__name__)
-def test_the_highest_scores_are_replaced_by_training_means_in_both_parts(shown):
+@pytest.mark.parametrize("keeps", [False, True])
+def test_the_highest_scores_are_replaced_by_training_means_in_both_parts(keeps):
     learned, judged = [], []
 
     def watch(rows):
@@ -47,21 +47,21 @@ def test_the_highest_scores_are_replaced_by_training_means_in_both_parts(shown):
         return lambda x: judged.append(x) or torch.zeros(len(x), 2)
 
     scores = torch.rand(4000, COUNT)
-    curve(scores[:2000], scores[2000:], watch, shown=shown)
+    curve(scores[:2000], scores[2000:], watch, keeps=keeps)
     means = TRAIN.x.mean(0)
     for count, seen, asked in zip((0, 1, 3, 5), learned, judged, strict=True):
         for rows, got, given in ((TRAIN.x, seen, scores[:2000]), (TEST.x, asked, scores[2000:])):
             for i in (0, 7, 1999):
                 first = set(given[i].argsort(descending=True)[:count].tolist())
-                hidden = first if shown is without_first else set(range(COUNT)) - first
+                hidden = set(range(COUNT)) - first if keeps else first
                 assert got[i].tolist() == [means[j] if j in hidden else rows[i, j] for j in range(COUNT)]
 
 
 def test_the_right_ranking_costs_most_and_saves_most():
     right = RIGHT.expand(2000, -1)
     drawn = torch.rand(4000, COUNT, generator=torch.Generator().manual_seed(1))
-    for shown, sign in ((without_first, -1), (only_first, 1)):
-        best, random, worst = (curve(a, b, shown=shown) for a, b in ((right, right), (drawn[:2000], drawn[2000:]), (-right, -right)))
+    for keeps, sign in ((False, -1), (True, 1)):
+        best, random, worst = (curve(a, b, keeps=keeps) for a, b in ((right, right), (drawn[:2000], drawn[2000:]), (-right, -right)))
         assert sign * area_between(best, random, FRACTIONS).mean() > 0.05
         assert sign * area_between(worst, random, FRACTIONS).mean() < -0.05
         assert area_between(random, random, FRACTIONS).abs().max() == 0

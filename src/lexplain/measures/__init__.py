@@ -42,15 +42,5 @@ MEASURES: dict[str, Measure] = {  # in the order in which they are shown
         *(cost.milliseconds_a_row, cost.break_even_rows),
     )
 }
-COMPARED = (
-    "acc",
-    "eacc",
-    "eauroc",
-    "eauprc",
-    "encoding",
-    "kept",
-    "tpr",
-    "fdr",
-    "cfsr",
-    "median_rank",
-)  # what a comparison takes unless told
+# What a comparison takes unless told.
+COMPARED = ("acc", "eacc", "eauroc", "eauprc", "encoding", "kept", "tpr", "fdr", "cfsr", "median_rank")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import ceil, inf
 from statistics import median
 
@@ -23,24 +22,12 @@ BACKGROUND = 100  # rows that stand for what is hidden
 PEER_ROWS = 5  # rows that are timed, after one that is not
 
 
-@dataclass(frozen=True)
-class Speed:
-    """How long explaining some rows took, again and again."""
+def seconds_a_row(
+    explain: Callable[[Tensor], Tensor], x: Tensor, *, repeats: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """The seconds for each of some rows (b, ...), explained at once, in the median repeat.
 
-    rows: int
-    seconds: tuple[float, ...]  # one a repeat
-
-    @property
-    def seconds_a_row(self) -> float:
-        """The median repeat's seconds for each row."""
-        return median(self.seconds) / self.rows
-
-    def __str__(self) -> str:
-        return f"{1e6 * self.seconds_a_row:.3g} µs a row ({self.rows} rows at once)"
-
-
-def speed(explain: Callable[[Tensor], Tensor], x: Tensor, *, repeats: int = 5, clock: Callable[[], float] = time.perf_counter) -> Speed:
-    """Time explanations of rows (b, ...) after one that does not count, each until the device has really finished.
+    The first explanation does not count, and each has taken until the device has really finished.
 
     Args:
         explain: rows to scores, with all that it needs: the model's output too, if it reads it.
@@ -51,13 +38,8 @@ def speed(explain: Callable[[Tensor], Tensor], x: Tensor, *, repeats: int = 5, c
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (time per sample).
     """
     check.counts(repeats=repeats, rows=len(x))
-    _finish(x, explain(x))  # the first call compiles, allocates and fills caches
-    seconds = []
-    for _ in range(repeats):
-        began = clock()
-        _finish(x, explain(x))
-        seconds.append(clock() - began)
-    return Speed(len(x), tuple(seconds))
+    timed = one_by_one(lambda rows: _finish(rows, explain(rows)), [x] * repeats, clock=clock)
+    return float(median(timed.tolist())) / len(x)
 
 
 def _finish(*tensors: Tensor) -> None:
@@ -123,11 +105,11 @@ def kernel_shap_seconds(
         return one_by_one(lambda row: explainer.shap_values(row[None], nsamples="auto", l1_reg=False, silent=True), rows, clock=clock)
 
 
-def one_by_one(explain: Callable[[np.ndarray], object], rows: np.ndarray, *, clock: Callable[[], float] = time.perf_counter) -> Tensor:
-    """The seconds (b,) that each row's explanation takes by itself, after one of the first row that does not count."""
-    explain(rows[0])
+def one_by_one(explain: Callable[..., object], rows: np.ndarray | list[Tensor], *, clock: Callable[[], float]) -> Tensor:
+    """The seconds (b,) that each explanation takes by itself, after one of the first that does not count."""
+    explain(rows[0])  # the first call compiles, allocates and fills caches
     seconds = []
-    for row in rows:  # a row at a time is what is timed
+    for row in rows:
         began = clock()
         explain(row)
         seconds.append(clock() - began)
@@ -148,7 +130,7 @@ def milliseconds_a_row(evaluation: Evaluation) -> Estimate:
     """Milliseconds of an explanation."""
     assert evaluation.questions.explain is not None  # `needs` says so
     x = evaluation.rows.x[evaluation.some]  # a few: some explainers take a second for each
-    measured = 1000 * speed(evaluation.questions.explain, x, repeats=3).seconds_a_row
+    measured = 1000 * seconds_a_row(evaluation.questions.explain, x, repeats=3)
     return Estimate(measured, measured, measured, len(x))
 
 
@@ -169,7 +151,7 @@ def break_even_rows(evaluation: Evaluation, clock: Callable[[], float] = time.pe
     asked = evaluation.questions
     assert asked.explain is not None and asked.says is not None and asked.fit_seconds is not None
     x = evaluation.rows.x[evaluation.some]
-    own = speed(asked.explain, x, repeats=3, clock=clock).seconds_a_row
+    own = seconds_a_row(asked.explain, x, repeats=3, clock=clock)
     seed = evaluation.run.seed
     peer = kernel_shap_seconds(asked.says, evaluation.features, evaluation.background, x[:PEER_ROWS], seed=seed, clock=clock)
     return pays_from(asked.fit_seconds, own, peer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Generator, Tensor, nn
@@ -16,7 +16,6 @@ from .measure import measure
 from .model_calls import Asking, copied, model_of
 from .statistics import positions, scores_of_rows
 
-TAKEN = {"needs": ("model",), "group": "fidelity", "family": "curves", "taken": "usually"}
 STEPS = 50  # at most; a model of many features is not asked once for each
 
 
@@ -26,33 +25,27 @@ def sizes(count: int, steps: int = STEPS) -> Tensor:
     return torch.arange(steps + 1) * count // steps
 
 
-def _sizes_of_rows(count: int, steps: int, valid: Tensor | None) -> Tensor:
-    """How many features of each row have come at each step (steps + 1, b); (steps + 1, 1) where all rows have as many."""
-    if valid is None:
-        return sizes(count, steps)[:, None]
-    steps = min(count, steps)
-    return torch.arange(steps + 1)[:, None] * valid.sum(1).cpu() // steps
-
-
-def insertion_curve(
+def curve(
     model: Asking,
     features: Features,
     x: Tensor,
     scores: Tensor,
     *,
+    deletes: bool = False,
     valid: Tensor | None = None,
     target: Tensor | None = None,
     imputer: nn.Module | None = None,
     steps: int = STEPS,
     generator: Generator | None = None,
 ) -> Tensor:
-    """What a model says (steps + 1, b) of the class explained as features are shown, the highest score first.
+    """What a model says (steps + 1, b) of the class explained as features are shown, or hidden, the highest score first.
 
     Args:
         model: encoded rows (n, ...) to probabilities (n, c), or values (n, 1).
         features: feature masks to raw masks.
         x: (b, ...) encoded rows.
         scores: (b, d) of their features; each row's ties come in an order of their own.
+        deletes: all features are shown at first, and hidden then.
         valid: (b, d) of bool, False where there is no feature: a row's own number of features is what comes; None: all are there.
         target: (b,) the class explained; None: the predicted one.
         imputer: fills what is not shown; None: with 0, a column's mean. A random one draws anew at each step.
@@ -62,55 +55,19 @@ def insertion_curve(
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps)
-    place = positions(scores_of_rows(scores, x, features.count), generator, valid)
-    shown = _sizes_of_rows(features.count, steps, valid)
-    return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer)
-
-
-def deletion_curve(
-    model: Asking,
-    features: Features,
-    x: Tensor,
-    scores: Tensor,
-    *,
-    valid: Tensor | None = None,
-    target: Tensor | None = None,
-    imputer: nn.Module | None = None,
-    steps: int = STEPS,
-    generator: Generator | None = None,
-) -> Tensor:
-    """What a model says (steps + 1, b) of the class explained as features are hidden, the highest score first.
-
-    Arguments as for `insertion_curve`.
-
-    Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
-    """
-    check.counts(steps=steps)
-    place = positions(-scores_of_rows(scores, x, features.count), generator, valid)  # the lowest score stays longest
-    there = torch.tensor(features.count) if valid is None else valid.sum(1).cpu()
-    shown = there - _sizes_of_rows(features.count, steps, valid)
-    return _curve(model, features, x, place, shown, valid=valid, target=target, imputer=imputer)
-
-
-def _curve(
-    model: Asking,
-    features: Features,
-    x: Tensor,
-    place: Tensor,
-    shown: Tensor,
-    *,
-    valid: Tensor | None,
-    target: Tensor | None,
-    imputer: nn.Module | None,
-) -> Tensor:
-    """What a model says (steps, b) as it is shown so many (steps, b or 1) of the first features by their places (b, d)."""
+    scores = scores_of_rows(scores, x, features.count)
+    place = positions(-scores if deletes else scores, generator, valid)  # in a deletion, the lowest score stays longest
+    there = torch.tensor([features.count]) if valid is None else valid.sum(1).cpu()
+    steps = min(features.count, steps)
+    shown = torch.arange(steps + 1)[:, None] * there // steps  # (steps + 1, b or 1)
+    shown = there - shown if deletes else shown
     fill = Constant(0.0).to(x.device) if imputer is None else imputer
     target, _ = model.explained(x, target)
     heights = []
     for group in model.groups(len(shown), len(x)):
         mask = place < shown[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
-        there = None if valid is None else copied(valid, len(group))
-        rows, raw = copied(x, len(group)), raw_mask(features, mask.flatten(0, 1), there)
+        exists = None if valid is None else copied(valid, len(group))
+        rows, raw = copied(x, len(group)), raw_mask(features, mask.flatten(0, 1), exists)
         with torch.no_grad():
             filled = model.in_parts(fill, rows, raw)
         heights.append(model.said_of(filled, target))
@@ -123,7 +80,17 @@ def area(curve: Tensor, count: int) -> Tensor:
     return torch.trapezoid(curve.double(), at, dim=0)
 
 
-def _by_curve(curve: Callable[..., Tensor], evaluation: Evaluation) -> Tensor:
+@measure(
+    "insertion",
+    label="Insertion",
+    better=True,
+    description="mean probability of the explained class as features are shown, the most important first; high finds them soon",
+    needs=("model",),
+    group="fidelity",
+    family="curves",
+    taken="usually",
+)
+def insertion(evaluation: Evaluation, *, deletes: bool = False) -> Tensor:
     """The area (b,) under a curve, with other rows' values where a feature is hidden."""
     fill, target, draws = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.draws()
     found = []
@@ -134,6 +101,7 @@ def _by_curve(curve: Callable[..., Tensor], evaluation: Evaluation) -> Tensor:
             evaluation.features,
             rows.x,
             evaluation.explanation.scores[at],
+            deletes=deletes,
             valid=rows.valid,
             target=None if target is None else target[at],  # the model's own class unless one was asked for
             imputer=fill,
@@ -143,25 +111,10 @@ def _by_curve(curve: Callable[..., Tensor], evaluation: Evaluation) -> Tensor:
     return torch.cat(found)
 
 
-@measure(
-    "insertion",
-    label="Insertion",
-    better=True,
-    description="mean probability of the explained class as features are shown, the most important first; high finds them soon",
-    **TAKEN,
-)
-def insertion(evaluation: Evaluation) -> Tensor:
-    """The area (b,) under the `insertion_curve`."""
-    return _by_curve(insertion_curve, evaluation)
-
-
-@measure(
+deletion = insertion.variant(
     "deletion",
     label="Deletion",
-    better=False,
+    higher_is_better=False,
     description="mean probability of the explained class as features are hidden, the most important first; low finds them soon",
-    **TAKEN,
+    function=partial(insertion, deletes=True),
 )
-def deletion(evaluation: Evaluation) -> Tensor:
-    """The area (b,) under the `deletion_curve`."""
-    return _by_curve(deletion_curve, evaluation)

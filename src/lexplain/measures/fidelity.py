@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +22,6 @@ from .prediction import agreement
 TAKEN = {"needs": ("model",), "percent": True, "group": "fidelity", "family": "fidelity", "taken": "usually"}
 
 
-@torch.no_grad()
 def same_class(
     model: Asking,
     features: Features,
@@ -42,18 +43,18 @@ def same_class(
         valid: (b, d) of bool, False where there is no feature; None: all are there.
         imputer: fills what is hidden; None: with 0, as published.
     """
-    fill, read = _imputer(imputer, x), model if reader is None else reader
+    read = model if reader is None else reader
 
-    def agree(rows: Tensor, *shown: Tensor) -> Tensor:  # of a part at a time: filled rows of all would be another copy of the data
+    def agree(rows: Tensor, filled: Tensor) -> Tensor:
         whole = model(rows)
         if whole.ndim != 2 or whole.shape[1] < 2:
             raise ValueError(
                 f"the model says values of shape {tuple(whole.shape)}, but agreement needs probabilities (rows, classes) of several "
                 "classes; for a real-valued model use infidelity, or the area under the insertion curve"
             )
-        return agreement(read(_filled(fill, features, rows, *shown)), whole)
+        return agreement(read(filled), whole)
 
-    return model.in_parts(agree, *_given(x, mask, valid))
+    return _in_filled_parts(agree, model, features, x, mask, valid, imputer)
 
 
 def approximator(
@@ -73,31 +74,41 @@ def approximator(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
-    fill = _imputer(imputer, train.x)
-    with torch.no_grad():
-        x = model.in_parts(lambda *part: _filled(fill, features, *part), *_given(train.x, mask, train.valid))
+    x = _in_filled_parts(lambda _, filled: filled, model, features, train.x, mask, train.valid, imputer)
     return retrain(replace(train, x=x))
 
 
-def _filled(fill: nn.Module, features: Features, rows: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
-    filled: Tensor = fill(rows, raw_mask(features, mask, valid))
-    return filled
+@torch.no_grad()
+def _in_filled_parts(
+    use: Callable[[Tensor, Tensor], Tensor],
+    model: Asking,
+    features: Features,
+    x: Tensor,
+    mask: Tensor,
+    valid: Tensor | None,
+    imputer: nn.Module | None,
+) -> Tensor:
+    """What becomes of a part of the rows at a time, and of the same rows filled; filled rows of all would be another copy of the data."""
+    fill = Constant(0.0).to(x.device) if imputer is None else imputer
+    given = (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
+    return model.in_parts(lambda rows, shown, there=None: use(rows, fill(rows, raw_mask(features, shown, there))), *given)
 
 
-def _given(x: Tensor, mask: Tensor, valid: Tensor | None) -> tuple[Tensor, ...]:
-    return (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
+@measure("fs_m", label="FS-M", better=True, description="share of rows on which the model says the same from the kept features", **TAKEN)
+def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
+    """1 where the model names the same class from what is kept (FS-M), or from what is hidden (FU-M), as from the whole row.
+
+    Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M, FU-M).
+    """
+    return same_class(model_of(evaluation), evaluation.features, evaluation.rows.x, evaluation.mask ^ hides, valid=evaluation.valid)
 
 
-def _imputer(given: nn.Module | None, x: Tensor) -> nn.Module:
-    return Constant(0.0).to(x.device) if given is None else given
+@measure("fs_a", label="FS-A", better=True, description="share of rows on which a model retrained on kept features says the same", **TAKEN)
+def fs_a(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
+    """1 where an `approximator` of what is kept (FS-A), or of the rest (FU-A), names from it the model's class of the whole row.
 
-
-def _by_model(evaluation: Evaluation, mask: Tensor) -> Tensor:
-    return same_class(model_of(evaluation), evaluation.features, evaluation.rows.x, mask, valid=evaluation.valid)
-
-
-def _by_fresh_model(evaluation: Evaluation, *, hides: bool) -> Tensor:
-    """What fresh models say that learn from what is kept, or from the rest."""
+    Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
+    """
     model, features = model_of(evaluation), evaluation.features
     found = torch.zeros(len(evaluation.rows), dtype=torch.double)
     for fold in evaluation.folds:
@@ -107,37 +118,17 @@ def _by_fresh_model(evaluation: Evaluation, *, hides: bool) -> Tensor:
     return found
 
 
-@measure("fs_m", label="FS-M", better=True, description="share of rows on which the model says the same from the kept features", **TAKEN)
-def fs_m(evaluation: Evaluation) -> Tensor:
-    """1 where the model names the same class from what is kept as from the whole row.
-
-    Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M).
-    """
-    return _by_model(evaluation, evaluation.mask)
-
-
-@measure("fu_m", label="FU-M", better=False, description="share of rows on which the model says the same from the other features", **TAKEN)
-def fu_m(evaluation: Evaluation) -> Tensor:
-    """1 where the model names the same class from what is hidden as from the whole row.
-
-    Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FU-M).
-    """
-    return _by_model(evaluation, ~evaluation.mask)
-
-
-@measure("fs_a", label="FS-A", better=True, description="share of rows on which a model retrained on kept features says the same", **TAKEN)
-def fs_a(evaluation: Evaluation) -> Tensor:
-    """1 where an `approximator` of kept features names, from these, the model's class of the whole row.
-
-    Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A).
-    """
-    return _by_fresh_model(evaluation, hides=False)
-
-
-@measure("fu_a", label="FU-A", better=False, description="share of rows on which a model retrained on the others says the same", **TAKEN)
-def fu_a(evaluation: Evaluation) -> Tensor:
-    """1 where an `approximator` of the other features names, from these, the model's class of the whole row.
-
-    Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FU-A).
-    """
-    return _by_fresh_model(evaluation, hides=True)
+fu_m = fs_m.variant(
+    "fu_m",
+    label="FU-M",
+    higher_is_better=False,
+    description="share of rows on which the model says the same from the other features",
+    function=partial(fs_m, hides=True),
+)
+fu_a = fs_a.variant(
+    "fu_a",
+    label="FU-A",
+    higher_is_better=False,
+    description="share of rows on which a model retrained on the others says the same",
+    function=partial(fs_a, hides=True),
+)

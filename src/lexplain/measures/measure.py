@@ -97,7 +97,7 @@ class Measure:
 
     def variant(self, key: str, *, prefix: str = "", **changes: Any) -> Measure:
         """The measure with another key and other fields; `prefix` comes before its description."""
-        return replace(self, key=key, description=prefix + self.description, **changes)
+        return replace(self, key=key, **{"description": prefix + self.description, **changes})
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
         """Pickle one of ours by its key, a decorated one by its name, and any other by its fields."""
@@ -130,14 +130,7 @@ def _of_fields(record: dict[str, Any]) -> Measure:
 def measure(
     key: str, *, label: str, better: bool | None, description: str, **more: Any
 ) -> Callable[[Callable[..., Tensor | Estimate]], Measure]:
-    """Make a measure of the function below.
-
-    Args:
-        key: As the other arguments, see `Measure`.
-        label: For people.
-        better: Whether higher is better; None: neither direction is.
-        description: How to read it.
-        more: Other fields of `Measure`.
+    """Make a measure of the function below; the arguments are fields of `Measure`, and `better` is `higher_is_better`.
 
     Example:
         >>> @measure("first", label="First", better=None, description="whether the first feature is kept", reads=("mask",))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from ..core.contracts import Imputer
 from ..evaluation import SOME, Evaluation
 from ..features import raw_mask
 from ..imputers import Constant, Marginal
@@ -50,14 +51,6 @@ def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, 
     return values.to(filled.device)
 
 
-def _told_apart(fill: Imputer, evaluation: Evaluation) -> Tensor:
-    """How easily rows whose hidden features are filled are told from real ones."""
-    some = evaluation.apart[torch.randperm(len(evaluation.apart), generator=evaluation.draws())[:SOME]]
-    real = evaluation.background[torch.randperm(len(evaluation.background), generator=evaluation.draws())[: len(some)]]
-    rows = evaluation.rows.take(some)
-    return off_data(fill(rows.x, raw_mask(evaluation.features, evaluation.mask[some], rows.valid)), real, seed=evaluation.run.seed)
-
-
 @measure(
     "off_data_mean",
     label="Off the data, mean",
@@ -67,14 +60,14 @@ def _told_apart(fill: Imputer, evaluation: Evaluation) -> Tensor:
     family="off the data",
     taken="usually",
 )
-def off_data_mean(evaluation: Evaluation) -> Tensor:
-    """Of rows in which hidden columns have their mean."""
-    return _told_apart(Constant(0.0), evaluation)
+def off_data_mean(evaluation: Evaluation, *, other_rows: bool = False) -> Tensor:
+    """How easily rows are told from real ones if hidden columns have their mean, or another row's values."""
+    some = evaluation.apart[torch.randperm(len(evaluation.apart), generator=evaluation.draws())[:SOME]]
+    real = evaluation.background[torch.randperm(len(evaluation.background), generator=evaluation.draws())[: len(some)]]
+    rows, fill = evaluation.rows.take(some), Marginal(evaluation.background) if other_rows else Constant(0.0)
+    return off_data(fill(rows.x, raw_mask(evaluation.features, evaluation.mask[some], rows.valid)), real, seed=evaluation.run.seed)
 
 
-def _other_rows(evaluation: Evaluation) -> Tensor:
-    """Of rows in which hidden columns have another row's values."""
-    return _told_apart(Marginal(evaluation.background), evaluation)
-
-
-off_data_other_rows = off_data_mean.variant("off_data_other_rows", label="Off the data, other rows", function=_other_rows)
+off_data_other_rows = off_data_mean.variant(
+    "off_data_other_rows", label="Off the data, other rows", function=partial(off_data_mean, other_rows=True)
+)

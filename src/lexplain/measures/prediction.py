@@ -10,7 +10,7 @@ from .measure import Measure, measure
 from .statistics import pooled_auroc, refuse_unpaired
 
 BY_JUDGE = "by a judge who sees what is kept alone: "
-OWN = {"reads": ("own", "labels"), "needs": ("classes", "own prediction"), "group": "prediction"}
+OWN = {"reads": ("own", "labels"), "needs": ("classes", "own prediction"), "group": "prediction", "taken": "always"}
 
 
 def _checked(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -28,9 +28,7 @@ def _checked(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     return probabilities, index
 
 
-@measure(
-    "acc", label="ACC", better=True, description="share of rows whose likeliest class is the label", percent=True, taken="always", **OWN
-)
+@measure("acc", label="ACC", better=True, description="share of rows whose likeliest class is the label", percent=True, **OWN)
 def accuracy(probabilities: Tensor, labels: Tensor) -> Tensor:
     """1 where the likeliest class is the label."""
     probabilities, labels = _checked(probabilities, labels)
@@ -42,7 +40,6 @@ def accuracy(probabilities: Tensor, labels: Tensor) -> Tensor:
     label="AUROC",
     better=True,
     description="chance that a true class gets more probability than a false one; 0.5 is guessing",
-    taken="always",
     **OWN,
 )
 def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
@@ -53,21 +50,10 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6.2 (eAUROC, when the probabilities are EVAL-X's).
     """
-    probabilities, labels = _checked(probabilities, labels)
-    truth = one_hot(labels, probabilities.shape[1]).bool()
-    if probabilities.shape[1] == 2:
-        return pooled_auroc(probabilities[:, 1:], truth[:, 1:])
-    return pooled_auroc(probabilities, truth)
+    return pooled_auroc(*_cells(probabilities, labels))
 
 
-@measure(
-    "auprc",
-    label="AUPRC",
-    better=True,
-    description="average precision over all thresholds; the positives' share is guessing",
-    taken="always",
-    **OWN,
-)
+@measure("auprc", label="AUPRC", better=True, description="average precision over all thresholds; the positives' share is guessing", **OWN)
 def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Average precision of P(y = 1), or micro-averaged over more than two classes; the plain mean over rows is the average precision.
 
@@ -76,11 +62,14 @@ def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6 (eAUPRC, when the probabilities are EVAL-X's).
     """
+    return _pooled_precision(*_cells(probabilities, labels))
+
+
+def _cells(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """Scores, and which are of the label: of the second of two classes alone, else of all."""
     probabilities, labels = _checked(probabilities, labels)
-    truth = one_hot(labels, probabilities.shape[1]).double()
-    if probabilities.shape[1] == 2:
-        return _pooled_precision(probabilities[:, 1:], truth[:, 1:])
-    return _pooled_precision(probabilities, truth)
+    truth, first = one_hot(labels, probabilities.shape[1]).bool(), int(probabilities.shape[1] == 2)
+    return probabilities[:, first:], truth[:, first:]
 
 
 def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
@@ -89,6 +78,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
     With A and B the numbers of positives and of all cells that score no less than a cell, and P that of all positives, the average
     precision is the mean of A / B over positives. Weighing a cell up adds to P, and to A and B of the cells that score no more.
     """
+    positive = positive.double()
     distinct, level = torch.unique(scores, return_inverse=True)  # ascending; (b, cells)
     weights = torch.stack([positive, torch.ones_like(positive)]).flatten(1)  # (2, b x cells)
     at = weights.new_zeros(2, len(distinct)).index_add(1, level.flatten(), weights)  # positives and all, by level of score
@@ -106,7 +96,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
     label="Log-likelihood",
     better=True,
     description="log probability of the label; 0 is certainty, minus log of the class count guessing",
-    **OWN,
+    **{**OWN, "taken": "if asked"},
 )
 def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Log probability of the label, from no less than the dtype's rounding error, so that one sure mistake stays finite."""

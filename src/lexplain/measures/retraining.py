@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import torch
@@ -18,18 +19,7 @@ from .measure import measure
 from .model_calls import Retrain, retrain_of
 from .statistics import positions, refuse_unpaired, scores_of_rows
 
-TAKEN = {"group": "fidelity", "family": "retraining"}
 FRACTIONS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
-
-
-def without_first(place: Tensor, count: Tensor | int) -> Tensor:
-    """Masks that hide the first features by their places: remove and retrain (ROAR)."""
-    return place >= torch.as_tensor(count, device=place.device)
-
-
-def only_first(place: Tensor, count: Tensor | int) -> Tensor:
-    """Masks that show the first features by their places alone: keep and retrain (KAR)."""
-    return place < torch.as_tensor(count, device=place.device)
 
 
 def retraining_curve(
@@ -40,7 +30,7 @@ def retraining_curve(
     test: Trial,
     test_scores: Tensor,
     *,
-    shown: Callable[[Tensor, Tensor], Tensor] = without_first,
+    keeps: bool = False,
     fractions: Sequence[float] = FRACTIONS,
     generator: Generator | None = None,
 ) -> Tensor:
@@ -57,7 +47,7 @@ def retraining_curve(
         train_scores: (n, d) of their features; each row's ties come in an order of their own.
         test: rows to judge, other than those.
         test_scores: (b, d)
-        shown: `without_first` for ROAR, `only_first` for KAR.
+        keeps: only the highest scores are shown (keep and retrain, KAR), not all others (remove and retrain, ROAR).
         fractions: of the features, rising.
         generator: of the order of ties.
 
@@ -70,7 +60,7 @@ def retraining_curve(
     heights = []
     for fraction in fractions:
         learn, judged = (
-            fill(part.x, raw_mask(features, shown(place, _count(fraction, features.count, part.valid)), part.valid))
+            fill(part.x, raw_mask(features, (place < _count(fraction, place, part.valid)) == keeps, part.valid))
             for (part, _), place in zip(rows, places, strict=True)
         )
         model = retrain(replace(train, x=learn))
@@ -84,10 +74,10 @@ def _refuse_other_than_shares(fractions: Sequence[float]) -> None:
         raise ValueError(f"fractions={tuple(fractions)}, but at least two that rise from 0 or more to 1 or less are needed")
 
 
-def _count(fraction: float, count: int, valid: Tensor | None) -> Tensor:
+def _count(fraction: float, place: Tensor, valid: Tensor | None) -> Tensor:
     """How many features (b or 1, 1) a fraction of each row's own is."""
-    there = torch.tensor([[count]]) if valid is None else valid.sum(1, keepdim=True).cpu()
-    return (fraction * there.double() + 0.5).long()
+    there = torch.tensor([[place.shape[1]]]) if valid is None else valid.sum(1, keepdim=True).cpu()
+    return (fraction * there.double() + 0.5).long().to(place.device)
 
 
 def _right(said: Tensor, wanted: Tensor) -> Tensor:
@@ -105,38 +95,29 @@ def area_between(upper: Tensor, lower: Tensor, fractions: Sequence[float] = FRAC
     return torch.trapezoid((upper - lower).double(), at, dim=0) / (at[-1] - at[0])
 
 
-def _beside_random(shown: Callable[[Tensor, Tensor], Tensor], area: Callable[[Tensor, Tensor], Tensor], evaluation: Evaluation) -> Tensor:
-    """An area (b,) between the curves of the scores and of a random ranking."""
-    found, draws = torch.zeros(len(evaluation.rows), dtype=torch.double), evaluation.draws()
-    for fold in evaluation.folds:
-        judged = evaluation.rows.take(fold.judged)
-        given = (fold.scores.abs(), evaluation.sizes[fold.judged])
-        random = tuple(torch.rand(scores.shape, generator=draws) for scores in given)
-        settings = (evaluation.features, retrain_of(evaluation), fold.learn)
-        curves = [retraining_curve(*settings, train, judged, test, shown=shown, generator=draws) for train, test in (given, random)]
-        found[fold.judged] = area(*curves)
-    return found
-
-
 @measure(
     "roar",
     label="ROAR",
     better=True,
     description="accuracy that removing the highest scores costs beyond removing as many at random; 0 is no better than random",
-    **TAKEN,
+    group="fidelity",
+    family="retraining",
 )
-def roar(evaluation: Evaluation) -> Tensor:
-    """The mean height (b,) by which a random ranking's curve lies above that of scores, both `without_first`."""
-    return _beside_random(without_first, lambda curve, random: area_between(random, curve), evaluation)
+def roar(evaluation: Evaluation, *, keeps: bool = False) -> Tensor:
+    """How far (b,) the curve of a random ranking lies above that of the scores (ROAR), or below it where these are kept (KAR)."""
+    found, draws = torch.zeros(len(evaluation.rows), dtype=torch.double), evaluation.draws()
+    measured = partial(retraining_curve, evaluation.features, retrain_of(evaluation), keeps=keeps, generator=draws)
+    for fold in evaluation.folds:
+        judged, sizes = evaluation.rows.take(fold.judged), (fold.scores.abs(), evaluation.sizes[fold.judged])
+        random = tuple(torch.rand(scores.shape, generator=draws) for scores in sizes)
+        curve, chance = (measured(fold.learn, train, judged, test) for train, test in (sizes, random))
+        found[fold.judged] = area_between(curve, chance) if keeps else area_between(chance, curve)
+    return found
 
 
-@measure(
+kar = roar.variant(
     "kar",
     label="KAR",
-    better=True,
     description="accuracy that keeping the highest scores saves beyond keeping as many at random; 0 is no better than random",
-    **TAKEN,
+    function=partial(roar, keeps=True),
 )
-def kar(evaluation: Evaluation) -> Tensor:
-    """The mean height (b,) by which the curve of scores lies above a random ranking's, both with `only_first`."""
-    return _beside_random(only_first, area_between, evaluation)

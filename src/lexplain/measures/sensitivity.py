@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Generator, Tensor
+from torch.linalg import vector_norm
 
 from .. import check
 from ..evaluation import SOME, Evaluation
@@ -37,27 +38,20 @@ def sensitivity(
     """
     check.counts(draws=draws)
     check.positive(radius=radius)
-    here = _scores(explain, x, context)
+    beside = () if context is None else (context,)
+
+    def scores(*rows: Tensor) -> Tensor:  # in double precision; gradients stay on inside, which explainers may need
+        return explain.in_parts(lambda *part: explain.function(*part).detach().double().flatten(1), *rows)
+
+    here = scores(x, *beside)
     greatest = here.new_zeros(len(x))
     for group in explain.groups(draws, len(x)):
         steps = [2 * torch.rand(x.shape, generator=generator, dtype=x.dtype, device=x.device) - 1 for _ in group]
         near = torch.cat([x + radius * step for step in steps])
-        there = _scores(explain, near, None if context is None else copied(context, len(group)))
-        greatest = torch.maximum(greatest, _length(there.reshape(len(group), len(x), -1) - here).amax(0))
-    length = _length(here)
+        there = scores(near, *(copied(each, len(group)) for each in beside))
+        greatest = torch.maximum(greatest, vector_norm(there.reshape(len(group), len(x), -1) - here, dim=-1).amax(0))
+    length = vector_norm(here, dim=-1)
     return torch.where(length > 0, greatest / length, torch.nan)
-
-
-def _scores(explain: Asking, x: Tensor, context: Tensor | None) -> Tensor:
-    """Scores (n, d) in double precision; gradients stay on inside, which explainers may need."""
-    rows = (x,) if context is None else (x, context)
-    return explain.in_parts(lambda *part: explain.function(*part).detach().double().flatten(1), *rows)
-
-
-def _length(change: Tensor) -> Tensor:
-    """The length (..., b) of vectors (..., b, d)."""
-    length: Tensor = torch.linalg.vector_norm(change, dim=-1)
-    return length
 
 
 @measure(

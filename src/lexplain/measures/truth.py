@@ -1,7 +1,7 @@
 """A selection against the features that really decide: for data whose truth is known.
 
 Masks and scores are (b, d), or (samples, b, d) for several draws per row; the truth is (b, d) of bool. Each measure returns one
-number per instance (and draw): average over draws first, as in the LEX paper, then over rows.
+number per row (and draw): average over draws first, as in the LEX paper, then over rows.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from torch import Generator, Tensor
 
 from .. import check
 from .measure import measure
-from .statistics import pooled_auroc, without_padding
+from .statistics import pooled_auroc, positions
 
 TAKEN = {"needs": ("truth",), "group": "truth", "taken": "always"}
+RATE = {**TAKEN, "percent": True}
 
 
 @measure(
@@ -21,9 +22,8 @@ TAKEN = {"needs": ("truth",), "group": "truth", "taken": "always"}
     label="TPR",
     better=True,
     description="share of the true features that are kept; 1 finds them all",
-    percent=True,
     reads=("mask", "truth"),
-    **TAKEN,
+    **RATE,
 )
 def tpr(mask: Tensor, truth: Tensor) -> Tensor:
     """Share of the true features that the mask keeps; NaN for a row without any.
@@ -39,9 +39,8 @@ def tpr(mask: Tensor, truth: Tensor) -> Tensor:
     label="FPR",
     better=False,
     description="share of the irrelevant features that are kept; 0 keeps none",
-    percent=True,
     reads=("mask", "truth", "valid"),
-    **TAKEN,
+    **RATE,
 )
 def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
     """Share of the irrelevant features that the mask keeps, padding left out; NaN for a row where every feature is true.
@@ -58,9 +57,8 @@ def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
     label="FDR",
     better=False,
     description="share of the kept features that are irrelevant; 0 is a clean selection",
-    percent=True,
     reads=("mask", "truth"),
-    **TAKEN,
+    **RATE,
 )
 def fdr(mask: Tensor, truth: Tensor) -> Tensor:
     """Share of the kept features that are irrelevant; 0 for an empty mask, which `empty` counts.
@@ -131,11 +129,8 @@ def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = Non
     Reference: Chen et al., Learning to Explain, 2018, section 4.1.
     """
     scores, truth = _checked(scores, truth)
-    scores = without_padding(scores, valid)
-    shuffle = torch.rand(scores.shape, generator=generator, device=scores.device).argsort(-1)
-    order = scores.gather(-1, shuffle).argsort(dim=-1, descending=True, stable=True)
-    ranked = truth.expand(scores.shape).gather(-1, shuffle).gather(-1, order)  # the truth, best feature first
-    so_far, count = ranked.cumsum(-1), truth.sum(-1, keepdim=True)
-    lower = (so_far < (count + 1) // 2).sum(-1) + 1  # the rank of the middle true feature,
-    upper = (so_far < count // 2 + 1).sum(-1) + 1  # or of both middle ones
-    return torch.where(count.squeeze(-1) > 0, (lower + upper).double() / 2, torch.nan)
+    truth = truth.expand(scores.shape)
+    places = positions(scores, generator, valid).masked_fill(~truth, scores.shape[-1]).sort(-1).values  # those of true features first
+    count = truth.sum(-1, keepdim=True)
+    middle = torch.cat([(count - 1).clamp(min=0) // 2, count // 2], -1)  # the same one twice, or both
+    return torch.where(count.squeeze(-1) > 0, places.gather(-1, middle).double().mean(-1) + 1, torch.nan)
