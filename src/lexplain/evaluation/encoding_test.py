@@ -1,21 +1,141 @@
-"""Does a mask tell about y beyond what the visible values tell?"""
+"""Does a mask tell about y beyond what the visible values tell? Two readers say: one that is told that the mask was chosen for its row."""
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.distributions import Categorical
+from torch.nn.functional import softplus
 
-from ..core import Trial
+from ..core import Trial, target_values
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth_at
+from ..features import raw_mask
+from ..methods import Step
 from ..objectives import cross_entropy
-from .evaluator import Evaluator
-from .readers import MaskAwareReader, MaskDensityRatio
+from ..training.network import Loss, Network, train_network
+from . import evaluator as evaluators
+from .evaluator import Evaluator, chosen_masks, dealer
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
+
+STRENGTHS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the tilt; where nothing was learned that holds on other rows, none is best
+MAX_LOG_WEIGHT = 3.0  # log of the greatest weight: a few rows must not stand for all
+
+
+class MaskDensityRatio(nn.Module):
+    """Say whether a mask was chosen for its row or dealt at random, by the mask and the values it shows alone.
+
+    Its odds are the density of what chosen masks show over that of what dealt ones show.
+
+    Reference:
+        Sugiyama, Suzuki and Kanamori, Density Ratio Estimation in Machine Learning, 2012, chapter 4 (odds as a ratio of densities).
+    """
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        super().__init__()
+        self.features, self.imputer, self.predictor = evaluator.features, evaluator.imputer, copy.deepcopy(evaluator.predictor)
+
+    def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
+        """Log-odds (n,) that masks (n, d) were chosen for rows (n, ...)."""
+        return _numbers(self, self.predictor, x, mask, valid).mean(1)
+
+    @torch.no_grad()
+    def weight(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
+        """How much (n,) a dealt mask must count for dealt masks to show what chosen ones show."""
+        return self.forward(x, mask, valid).clamp(max=MAX_LOG_WEIGHT).exp()
+
+    def fit(
+        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
+    ) -> MaskDensityRatio:
+        """Learn from masks (n, d) chosen for rows."""
+        dealt = dealer(masks, fabric)
+
+        def mistakes(trial: Trial) -> Tensor:
+            return (softplus(-self(trial.x, chosen_masks(trial), trial.valid)) + softplus(self(trial.x, dealt(trial), trial.valid))).mean()
+
+        step = Step("mask density", self.predictor, mistakes, mistakes, copies=2)
+        return _learn(self, step, (train, masks), (validation, validation_masks), fabric=fabric, seed=seed)
+
+
+class MaskAwareReader(nn.Module):
+    """Predict as a reader that knows nothing of the choice does, tilted by what the choice says of the class.
+
+    A network sees the values shown, the mask and the class, and says whether the mask was chosen for the row or dealt. Its odds g are
+    p(y | values, chosen) / p(y | values) up to a factor without y, so that p(y | values) g(y), normalised, is what one who knows of the
+    choice predicts. Where choices tell nothing g does not depend on y, and errors of the untold reader are errors of both: a second
+    reader that learned by itself would be better than the first where its task is easier, and seem to have been told something.
+
+    Args:
+        untold: predicts from values alone; classes, not real values.
+        density: what the values alone say about whether a mask was chosen; only what the class adds is learned here.
+    """
+
+    def __init__(self, untold: Evaluator, density: MaskDensityRatio) -> None:
+        super().__init__()
+        self.untold, self.density, self.strength = untold, density, 1.0
+        self.start, self.learned = (copy.deepcopy(untold.predictor) for _ in range(2))  # their difference begins at 0
+
+    def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Categorical:
+        """The distribution (n,) of the class given what chosen masks (n, d) show of rows (n, ...)."""
+        return Categorical(logits=self.untold(x, mask, valid).logits + self.strength * self.odds(x, mask, valid), validate_args=False)
+
+    def odds(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
+        """How much (n, c) each class adds to the log-odds that the mask was chosen for the row."""
+        with torch.no_grad():
+            before = _numbers(self.untold, self.start, x, mask, valid)
+        return _numbers(self.untold, self.learned, x, mask, valid) - before
+
+    def fit(
+        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
+    ) -> MaskAwareReader:
+        """Learn from masks (n, d) chosen for rows; the best epoch and strength are those that predict the validation rows best."""
+        dealt = dealer(masks, fabric)
+
+        def odds(trial: Trial, mask: Tensor) -> Tensor:
+            with torch.no_grad():
+                by_values: Tensor = self.density(trial.x, mask, trial.valid)[:, None]
+            return by_values + self.odds(trial.x, mask, trial.valid)
+
+        def mistakes(trial: Trial) -> Tensor:
+            wrong = softplus(-odds(trial, chosen_masks(trial))) + softplus(odds(trial, dealt(trial)))  # (b, c)
+            return (target_values(trial.target) * wrong).sum(1).mean()
+
+        def missed(trial: Trial) -> Tensor:
+            return cross_entropy(trial.target, self(trial.x, chosen_masks(trial), trial.valid)).mean()
+
+        step = Step("mask-aware reader", self.learned, mistakes, missed, copies=2)
+        _learn(self, step, (train, masks), (validation, validation_masks), fabric=fabric, seed=seed)
+        self._choose_strength(replace(validation, chosen=validation_masks.bool()), missed)
+        return self
+
+    @torch.no_grad()
+    def _choose_strength(self, validation: Trial, missed: Loss) -> None:
+        rows, losses = validation.to(next(self.parameters()).device), {}
+        for self.strength in STRENGTHS:
+            losses[self.strength] = float(missed(rows))
+        self.strength = min(losses, key=lambda strength: losses[strength])
+
+
+def _numbers(reader: Evaluator | MaskDensityRatio, predictor: nn.Module, x: Tensor, mask: Tensor, valid: Tensor | None) -> Tensor:
+    """A predictor's numbers (n, c), before they stand for anything, for what a reader sees."""
+    raw = raw_mask(reader.features, mask, valid)
+    numbers: Tensor = predictor.network(torch.cat([reader.imputer(x, raw), raw.to(x.dtype)], 1))  # type: ignore[operator]  # a Module
+    return numbers
+
+
+def _learn(
+    module: Network, step: Step, train: tuple[Trial, Tensor], validation: tuple[Trial, Tensor], *, fabric: Fabric | None, seed: int
+) -> Network:
+    """Train one part of a module on rows with their chosen masks, for as long as a reader learns."""
+    parts = replace(train[0], chosen=train[1].bool()), replace(validation[0], chosen=validation[1].bool())
+    steps, rate = evaluators.READER_STEPS, evaluators.READER_RATE
+    return train_network(module, step, parts, steps=steps, learning_rate=rate, fabric=fabric, seed=seed)
 
 
 def encoding_values(

@@ -117,27 +117,23 @@ class Evaluation:
     @cached_property
     def judged(self) -> Tensor:
         """(b, c) what EVAL-X, which learned from fair coins, says from what is kept."""
-        return self.kept(Coins)
+        return self._predicted(Coins)
 
     @cached_property
     def judged_at_any_rate(self) -> Tensor:
         """(b, c) what a judge that learned from masks of every size says from what is kept."""
-        return self.kept(UniformRate)
+        return self._predicted(UniformRate)
 
     @cached_property
     def judged_from_all(self) -> Tensor:
         """(b, c) what that judge says from all features."""
         return self.everything(UniformRate)
 
-    def kept(self, masks: FixedMasks) -> Tensor:
-        """(b, c) what judges that learned on such masks say from what is kept."""
-        return self._predicted(masks, everything=False)
-
     def everything(self, masks: FixedMasks) -> Tensor:
         """(b, c) what judges that learned on such masks say from all features."""
         return self._predicted(masks, everything=True)
 
-    def _predicted(self, masks: FixedMasks, *, everything: bool) -> Tensor:
+    def _predicted(self, masks: FixedMasks, *, everything: bool = False) -> Tensor:
         output = torch.zeros(len(self.rows), self.outputs.count)
         for judge, at, x, visible, valid in self.few_at_a_time(masks):
             whole = torch.ones_like(visible) if valid is None else valid

@@ -150,14 +150,13 @@ def train_evaluator(
     validation: Trial,
     *,
     masks: FixedMasks = Coins,
-    network: nn.Module | None = None,
     steps: int | None = None,
     fabric: Fabric | None = None,
     seed: int = 0,
 ) -> Evaluator:
-    """An evaluator of its own network, trained on random masks of rows that it will not judge."""
+    """An evaluator of the default network, trained on random masks of rows that it will not judge."""
     with seeded(seed):
-        evaluator = Evaluator(features, outputs, network=network, masks=masks)
+        evaluator = Evaluator(features, outputs, masks=masks)
     return evaluator.fit(train, validation, steps=steps, fabric=fabric, seed=seed)
 
 
