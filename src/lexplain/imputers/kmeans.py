@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from .choose import FIT_ROWS, affordable, choose, seed, seen_part, some_rows
 from .fill import fill
+from .mixture import FIT_ROWS, affordable, choose, seed, seen_part, some_rows
 
 CHUNK = 4096  # stored rows that are given to their clusters together
 

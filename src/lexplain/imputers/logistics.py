@@ -11,8 +11,7 @@ from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from .. import check
-from .choose import FIT_ROWS, ROWS_EACH, affordable, seed, some_rows
-from .mixture import Mixture
+from .mixture import FIT_ROWS, ROWS_EACH, Mixture, affordable, seed, some_rows
 
 if TYPE_CHECKING:
     from typing import Self

@@ -1,7 +1,6 @@
 """Networks: the selector, whose forward returns a distribution over masks, and architectures of sensible size."""
 
-from .cnn import cnn as cnn
-from .densenet import DenseNet as DenseNet
+from .convolutions import DenseNet as DenseNet, cnn as cnn
 from .mlp import MLP as MLP, Ensemble as Ensemble, mlp as mlp
 from .replay import scores_on_cpu as scores_on_cpu
 from .selector import Selector as Selector
