@@ -1,13 +1,13 @@
 """Objectives: a trial to a cost for each row, in nats. Costs of masks are (M, b), costs of the distribution (b,)."""
 
-from .likelihood import (
+from .objective import (
     Likelihood as Likelihood,
+    Objective as Objective,
     complement as complement,
     cross_entropy as cross_entropy,
     log_terms as log_terms,
     opposite as opposite,
 )
-from .objective import Objective as Objective
 from .penalties import (
     Continuity as Continuity,
     Irrelevant as Irrelevant,
