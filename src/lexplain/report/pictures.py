@@ -155,11 +155,7 @@ def selection_map(explanation: Explanation, *, truth: np.ndarray | Tensor | None
     true = torch.zeros_like(mask)
     if truth is not None:
         mask, true = check.mask_against_truth(mask, torch.as_tensor(truth).cpu())
-    shown = _sorted_rows(mask.numpy(), true.numpy(), np.flatnonzero(explanation.counts.cpu().numpy()), rows)
+    among = np.flatnonzero(explanation.counts.cpu().numpy())
+    spread = among[np.unique(np.linspace(0, len(among) - 1, min(rows, len(among))).round().astype(int))]
+    shown = sorted(spread.tolist(), key=lambda i: ((~true[i]).tolist(), (~mask[i]).tolist(), i))  # similar patterns side by side
     return pictures_of(explanation).map(explanation, shown, true=None if truth is None else true, ax=ax)
-
-
-def _sorted_rows(mask: np.ndarray, true: np.ndarray, among: np.ndarray, most: int) -> list[int]:
-    """At most so many positions among some, evenly spread, those with similar patterns side by side."""
-    spread = among[np.unique(np.linspace(0, len(among) - 1, min(most, len(among))).round().astype(int))]
-    return sorted(spread.tolist(), key=lambda i: ((~true[i]).tolist(), (~mask[i]).tolist(), i))

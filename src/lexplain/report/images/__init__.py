@@ -3,8 +3,7 @@
 `image_grid`, `imputed` and `masks_side_by_side` draw many pictures, and return their Figure; the others return the Axes they drew on.
 """
 
-from .image_grid import image_grid as image_grid
+from .image_grid import image_grid as image_grid, masks_side_by_side as masks_side_by_side
 from .imputed import imputed as imputed
 from .maps import image_scores as image_scores
-from .masks_side_by_side import masks_side_by_side as masks_side_by_side
 from .one_image import image_kept as image_kept, image_overlay as image_overlay

@@ -1,9 +1,9 @@
-"""Several images and what is kept of each, in one figure."""
+"""Several images in one figure: what is kept of each, and what several explainers keep of the same ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from textwrap import fill
+from collections.abc import Mapping, Sequence
+from textwrap import fill, wrap
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,9 +21,26 @@ from ...core.rows import as_array
 from ...models.target import same_length
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
 from .imputed import Imputer, fills
-from .picture import displayed, explained_patches, four_views, images_of, legend_of, on_pixels, rows_to_draw, score_maps, shade, span_of
+from .picture import (
+    displayed,
+    explained_patches,
+    four_views,
+    height_of,
+    images_of,
+    kept_alone,
+    kept_on,
+    legend_of,
+    on_pixels,
+    rows_to_draw,
+    score_maps,
+    shade,
+    shown_images,
+    span_of,
+)
 
 PANEL, LABEL = 1.35, 1.25  # inches of a picture and of what stands left of it
+WIDTH = 1.5  # inches of a picture, of which several explanations are shown
+LINE = 20  # characters of a line of a name
 
 
 def image_grid(
@@ -97,3 +114,32 @@ def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
     wrong = label is not None and known and number(explanation.classes[int(explanation.prediction[row].argmax())]) != number(label)  # type: ignore[index]
     lines += [] if label is None else [f"true {literal(number(label), 14)}{' (wrong)' if wrong else ''}"]
     ax.set_ylabel("\n".join(lines), rotation=0, ha="right", va="center", size=TEXT - 0.5, color=ORANGE if wrong else INK, labelpad=6)
+
+
+def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int = 5, title: str = "") -> Figure:
+    """Draw images in a row, and below them one row an explanation: what it keeps of each.
+
+    Args:
+        explanations: What the figure calls them, and explanations of the same images, by patches of any size.
+        images: How many, from the first on.
+        title: What the figure shows.
+    """
+    first = next(iter(explanations.values()))
+    rows = rows_to_draw(range(min(images, len(first))), len(first))
+    pictures, features = shown_images(first, rows), explained_patches(first)
+    high = height_of(features, WIDTH)
+    size = (WIDTH * len(rows) + 1.5, (len(explanations) + 1) * (high + 0.12) + (0.8 if title else 0.5))
+    figure = Figure(figsize=size, layout="constrained", facecolor="white")
+    axes = figure.subplots(len(explanations) + 1, len(rows), squeeze=False)
+    for column, row in enumerate(rows):
+        show(axes[0, column], pictures[column], features.shape)
+        for place, explanation in enumerate(explanations.values(), start=1):
+            kept = kept_on(explained_patches(explanation), explanation.mask[row])
+            show(axes[place, column], kept_alone(pictures[column], kept), features.shape)
+    for place, name in enumerate(("the image", *explanations)):
+        label = "\n".join(wrap(literal(name, 3 * LINE), LINE))
+        axes[place, 0].set_ylabel(label, rotation=0, ha="right", va="center", size=TEXT, color=INK)
+    if title:
+        figure.suptitle(title, x=0.01, ha="left", size=11, weight="bold", color=INK)
+    figure.legend(handles=[HID], loc="outside lower center", frameon=False, fontsize=TEXT)
+    return figure
