@@ -33,7 +33,8 @@ def _restore(state: Mapping[str, Any]) -> Features:
     return restore_table(state)
 
 
-def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
+def dense_selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
+    """Dense layers to one score a feature."""
     from ..networks import MLP
 
     return MLP(features.shape, features.count, context=context, activation=activation)
@@ -45,13 +46,15 @@ def _predictor(features: Features, count: int, *, sees_mask: bool, activation: t
     return mlp(features.shape, count, sees_mask=sees_mask, activation=activation)
 
 
-def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
+def ensemble(features: Features, count: int, *, members: int) -> nn.Module:
+    """Several dense networks that answer as one."""
     from ..networks import Ensemble
 
     return Ensemble(features.shape, count, members=members)
 
 
-def _imputer() -> type[nn.Module]:
+def marginal() -> type[nn.Module]:
+    """Another row's values."""
     from ..imputers import Marginal
 
     return Marginal
@@ -93,10 +96,10 @@ COLUMNS = Kind(
     suits=_suits,
     features=_features,
     restore=_restore,
-    selector=_selector,
+    selector=dense_selector,
     predictor=_predictor,
-    ensemble=_ensemble,
-    imputer=_imputer,
+    ensemble=ensemble,
+    imputer=marginal,
     method=_method,
     flat=True,
     as_model=_as_model,

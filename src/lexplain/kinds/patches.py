@@ -13,6 +13,7 @@ from ..core.contracts import Encoded, Features, Model, RawRows
 from ..core.dataset import Dataset
 from ..core.kinds import Kind, Pace
 from ..core.rows import as_array
+from .columns import dense_selector, ensemble, marginal
 
 if TYPE_CHECKING:
     from ..methods import Recipe
@@ -51,28 +52,10 @@ def _selector(features: Features, *, context: int, activation: type[nn.Module] =
     return UNet(patches.shape, patches.grid, layers=patches.layers, context=context)
 
 
-def _regressor(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    from ..networks import MLP
-
-    return MLP(features.shape, features.count, context=context, activation=activation)
-
-
 def _predictor(features: Features, count: int, *, sees_mask: bool, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
     from ..networks import cnn
 
     return cnn(features.shape, count, sees_mask=sees_mask, activation=activation)
-
-
-def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
-    from ..networks import Ensemble
-
-    return Ensemble(features.shape, count, members=members)
-
-
-def _imputer() -> type[nn.Module]:
-    from ..imputers import Marginal
-
-    return Marginal
 
 
 def _method() -> Recipe:
@@ -139,10 +122,10 @@ PATCHES = Kind(
     features=_features,
     restore=_restore,
     selector=_selector,
-    regressor=_regressor,
+    regressor=dense_selector,
     predictor=_predictor,
-    ensemble=_ensemble,
-    imputer=_imputer,
+    ensemble=ensemble,
+    imputer=marginal,
     method=_method,
     pace=Pace(batch_size=256, warmup_steps=100, max_numbers=2**23),
     pictures=_pictures,
