@@ -59,3 +59,10 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]
         raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
     found = record.get("format") if isinstance(record, dict) else None
     raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {kind!r}")
+
+
+def refuse_other_weights(path: Path, tensors: Mapping[str, Tensor], needed: Mapping[str, Tensor], what: str) -> None:
+    """Refuse the tensors of a file whose names or shapes are not those needed."""
+    odd = {(name, tuple(value.shape)) for name, value in tensors.items()} ^ {(name, tuple(value.shape)) for name, value in needed.items()}
+    if odd:
+        raise ValueError(f"the weights in {path} do not fit the {what}: they differ in {sorted(odd)[:4]}; pass the {what} that was saved")

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from .. import check
 from ..core import outputs_of
 from ..core.contracts import Features, Model, RawRows
-from ..core.files import read_file, write_atomically
+from ..core.files import read_file, refuse_other_weights, write_atomically
 from ..core.kinds import kind_of
 from ..core.rows import plain
 from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
@@ -134,7 +134,8 @@ def _read(
         method = _rebuilt(explainer, record, tensors, features, target, model)
     elif record["imputer"] in (type(method.imputer).__name__, NoBackground.__name__) and record["imputer"] in (*IMPUTERS, "NoBackground"):
         method.imputer = _imputer(record, tensors)  # it may have been saved with fewer rows
-    _fill(method, tensors, path)
+    refuse_other_weights(path, tensors, _stored(method), "method")
+    method.load_state_dict(tensors, strict=False)
     method.features = features
     if named:
         explainer.features = features if record["features"]["given"] else None
@@ -187,13 +188,3 @@ def _stored(method: Method) -> dict[str, Tensor]:
     """The tensors of all parts but a model that is not ours to keep, and what only training needs."""
     outside = ("plan.", "predictor.") if isinstance(method.predictor, (Frozen, BlackBox)) else ("plan.",)
     return {name: value for name, value in method.state_dict().items() if not name.startswith(outside)}
-
-
-def _fill(method: Method, tensors: dict[str, Tensor], path: Path) -> None:
-    needed = _stored(method)
-    shapes = {name: tuple(value.shape) for name, value in needed.items()}
-    found = {name: tuple(value.shape) for name, value in tensors.items()}
-    if shapes != found:
-        odd = sorted(set(shapes.items()) ^ set(found.items()))[:4]
-        raise ValueError(f"the weights in {path} do not fit the method: they differ in {odd}; pass the method that was saved")
-    method.load_state_dict(tensors, strict=False)

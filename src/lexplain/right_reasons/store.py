@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from ..core import outputs_of, seeded
-from ..core.files import read_file, write_atomically
+from ..core.files import read_file, refuse_other_weights, write_atomically
 from ..core.rows import plain
 from ..models import Target
 from ..training import device_of
@@ -66,12 +66,7 @@ def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: d
     model.features = inputs.features if record["features_given"] else None
     with seeded(0):  # the caller's random state is left alone; all weights are read from the file
         trained = default_network(inputs.shape, outputs) if model.network is None else copy.deepcopy(model.network)
-    needed = {(name, tuple(value.shape)) for name, value in trained.state_dict().items()}
-    found = {(name, tuple(value.shape)) for name, value in tensors.items()}
-    if needed != found:
-        raise ValueError(
-            f"the weights in {path} do not fit the network: they differ in {sorted(needed ^ found)[:4]}; pass the network that was saved"
-        )
+    refuse_other_weights(path, tensors, trained.state_dict(), "network")
     trained.load_state_dict(tensors)
     trained.to(device_of(model.device)).eval().requires_grad_(False)
     classes = None if record["classes"] is None else np.asarray(record["classes"])
