@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lexplain.right_reasons.penalty import explained_output, input_gradients, right_reasons_loss, two_terms
+from lexplain.right_reasons.penalty import Variant, explained_output, input_gradients, right_reasons_loss, two_terms
 
 VARIANTS = [("log", "sum"), ("log", "max"), ("log", "label"), ("log", 1), ("linear", "max"), ("linear", "label"), ("linear", 0)]
 
@@ -49,7 +49,7 @@ def test_gradient_of_the_penalty_matches_finite_differences(scale, target, norma
     x, network, step = x.double(), net(), 1e-6
 
     def reasons():
-        return two_terms(network, x, y, mask, scale=scale, target=target, normalise=normalise).reasons
+        return two_terms(network, x, y, mask, Variant(scale, target, normalise)).reasons
 
     weights = network[0].weight
     (got,) = torch.autograd.grad(reasons(), weights)

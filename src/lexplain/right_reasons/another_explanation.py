@@ -48,7 +48,7 @@ class Alternatives:
 
         On the data all models are right and agree. With noise of half a standard deviation they agree only where their boundaries do.
         """
-        return _off_diagonal(self.disagreement)
+        return float(self.disagreement[~np.eye(len(self), dtype=bool)].mean()) if len(self) > 1 else 0.0
 
     def table(self) -> pd.DataFrame:
         """One row a model."""
@@ -154,7 +154,8 @@ class _Search:
         with seeded(seed):
             network = self.make()
         model = RightReasons(network, random_state=seed, **self.settings).fit(*self.train, irrelevant_mask=mask)
-        uses = _used(model, self.train[0], self.cutoff).reshape(mask.shape)
+        sizes = torch.from_numpy(np.abs(model.input_gradients(self.train[0])).reshape(len(mask), -1))
+        uses = largest(sizes, self.cutoff).numpy().reshape(mask.shape)
         self.overlaps.append(max((_overlap(uses, before) for before in self.used), default=0.0))
         self.models.append(model)
         self.masks.append(mask)
@@ -169,12 +170,6 @@ class _Search:
         if last < best - fall:
             return f"model {number} falls to {last:.3f} on held-out rows, where {best:.3f} was reached"
         return f"the explanations of model {number} are the same as those of an earlier one" if self.overlaps[-1] >= SAME_OVERLAP else ""
-
-
-def _used(model: RightReasons, rows: RawRows, cutoff: float) -> np.ndarray:
-    sizes = torch.from_numpy(np.abs(model.input_gradients(rows)).reshape(len(rows), -1))
-    marks: np.ndarray = largest(sizes, cutoff).numpy()
-    return marks
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
@@ -196,8 +191,3 @@ def _compare(models: list[RightReasons], rows: RawRows, seed: int) -> tuple[np.n
     slopes = np.stack([model.input_gradients(x).reshape(len(x), -1) for model in models])  # (models, n, d)
     units = slopes / np.maximum(np.linalg.norm(slopes, axis=2, keepdims=True), np.finfo(np.float32).tiny)
     return apart, np.abs(np.einsum("ind,jnd->ijn", units, units)).mean(2)
-
-
-def _off_diagonal(pairs: np.ndarray) -> float:
-    n = len(pairs)
-    return float(pairs[~np.eye(n, dtype=bool)].mean()) if n > 1 else 0.0

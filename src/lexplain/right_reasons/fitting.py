@@ -17,8 +17,9 @@ from ..core.splits import share
 from ..methods import Phase, Step
 from ..models.asked import network_output
 from ..networks import mlp
-from ..training import Checkpoint, Settings, constant, fit
-from .learner import Learner, Variant
+from ..training import Checkpoint, Settings, fit
+from .learner import Learner
+from .penalty import Variant
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -26,19 +27,6 @@ if TYPE_CHECKING:
 HIDDEN = (50, 30)  # units of our own network's layers: the paper's
 BATCH_SIZE = 256  # of an optimiser step, unless told
 PROBE_STEPS = 1000  # most steps spent on finding a strength: a network that has not begun to learn has no slopes to measure
-
-
-@dataclass(frozen=True)
-class Training:
-    """How to train; see `RightReasons`."""
-
-    variant: Variant
-    strength: float | None  # None: it is found
-    epochs: int
-    batch_size: int
-    learning_rate: float
-    held_out: float
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -56,17 +44,15 @@ def default_network(shape: tuple[int, ...], outputs: Outputs) -> nn.Module:
     return mlp(shape, outputs.count, sees_mask=False, hidden=HIDDEN, activation=nn.ReLU)
 
 
-def default_batch_size(rows: int) -> int:
-    """A tenth of the rows, so that even a small table gives about ten steps an epoch."""
-    return min(BATCH_SIZE, max(16, rows // 10))
-
-
 def train(
     network: nn.Module,
     rows: Trial,
     outputs: Outputs,
-    training: Training,
+    settings: Settings,
     *,
+    variant: Variant,
+    strength: float | None,
+    held_out: float,
     always: Trial | None = None,
     fabric: Fabric,
     checkpoint: Checkpoint | None = None,
@@ -77,7 +63,10 @@ def train(
         network: with the weights to start from.
         rows: to learn from, with their marks.
         outputs: what the network predicts.
-        training: how.
+        settings: how long and how fast.
+        variant: of the penalty.
+        strength: of the penalty; None: it is found.
+        held_out: share of the rows to choose the best epoch by; 0: the last epoch is kept.
         always: rows that are in each batch.
         fabric: device and precision.
         checkpoint: where to keep the state, and to go on from.
@@ -86,29 +75,23 @@ def train(
     with torch.no_grad():
         few = rows.take(slice(0, 4)).to(fabric.device)
         network_output(network.eval()(few.x), len(few), outputs.count, outputs.real)
-    learn, held = _split(rows, training.held_out)
-    marked = learn.irrelevant is not None and training.strength != 0 and bool(learn.irrelevant.any())
+    if held_out:
+        check.enough_rows(len(rows))
+    learn, held = share(rows, held_out) if held_out else (rows, rows.take(slice(0, 1)))  # with none held out, one row stands for them
+    marked = learn.irrelevant is not None and strength != 0 and bool(learn.irrelevant.any())
     if not marked:
         learn, held = replace(learn, irrelevant=None), replace(held, irrelevant=None)
-    learner = Learner(network, training.variant, training.strength, None if always is None else always.to(fabric.device))
-    if marked and training.strength is None:
-        learner.find_strength(learn.to(fabric.device), rate=training.learning_rate, steps=PROBE_STEPS, batch=training.batch_size)
+    learner = Learner(network, variant, strength, None if always is None else always.to(fabric.device))
+    if marked and strength is None:
+        learner.find_strength(learn.to(fabric.device), rate=settings.learning_rate, steps=PROBE_STEPS, batch=settings.batch_size)
     step = Step("network", learner, learner.loss, learner.judge, copies=3 if marked else 1)
     # With no rows held out no epoch can be the best, so the last one is kept.
-    phase = Phase("right reasons" if marked else "network", (step,), burn_in=0.0 if training.held_out else 1.0)
-    settings = Settings(training.epochs, training.batch_size, training.learning_rate, schedule=constant, seed=training.seed)
+    phase = Phase("right reasons" if marked else "network", (step,), burn_in=0.0 if held_out else 1.0)
     history = pd.DataFrame(fit(learner, [phase], learn, held, settings, fabric=fabric, checkpoint=checkpoint))
     network.eval().requires_grad_(False)
-    still_used = learner.still_used((held if training.held_out else learn).to(fabric.device)) if marked else 0.0
-    return Result(network, history, learner.last_strength, still_used)
-
-
-def _split(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
-    """Rows to learn from, and rows to choose the best epoch by; with none held out, one row stands for them."""
-    if not held_out:
-        return rows, rows.take(slice(0, 1))
-    check.enough_rows(len(rows))
-    return share(rows, held_out)
+    still_used = learner.still_used((held if held_out else learn).to(fabric.device)) if marked else 0.0
+    last = strength or 0.0 if learner.balance is None else float(learner.balance.value)
+    return Result(network, history, last, still_used)
 
 
 def fingerprint(network: nn.Module, rows: Trial, seed: int, settings: Mapping[str, Any]) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 from torch.distributions import Normal
 
 from ..core import Trial, joined, target_values
-from .penalty import Terms, label_loss, two_terms
+from .penalty import Terms, Variant, label_loss, two_terms
 
 MIN_MARKED_ROWS = 20  # annotated rows that are enough to choose an epoch by
 DECAY = 0.9  # of the running means
@@ -19,16 +19,6 @@ LEARNED = 0.5  # share of the cost of guessing below which the network has begun
 SMALL_SLOPES = 0.01  # slopes along marked inputs are small once their squares are this share of those along the others
 MAX_CHANGE = 1.05  # factor by which the strength changes in one step at the most
 MAX_GROWTH = 10.0  # times the strength at the start: beyond one order of magnitude the penalty would hide what the labels teach
-
-
-@dataclass(frozen=True)
-class Variant:
-    """Which slopes are penalised and what is summed; see `right_reasons_loss`."""
-
-    scale: str = "log"
-    target: str | int = "sum"
-    normalise: bool = True
-    l2: float = 0.0  # price of squared weights, divided by the rows of a batch
 
 
 class Learner(nn.Module):
@@ -46,11 +36,6 @@ class Learner(nn.Module):
         self.network, self.variant, self.strength, self.always = network, variant, strength, always
         self.balance: Balance | None = None
 
-    @property
-    def last_strength(self) -> float:
-        """The strength that the training ended with."""
-        return float(self.balance.value) if self.balance is not None else self.strength or 0.0
-
     def find_strength(self, rows: Trial, *, rate: float, steps: int, batch: int) -> None:
         """Find a strength to start with, which `Balance` then adapts while training; see `starting_strength`."""
         answers = target_values(rows.target)
@@ -62,8 +47,7 @@ class Learner(nn.Module):
 
     def terms(self, network: nn.Module, trial: Trial) -> Terms:
         """The terms of a network's loss on a batch."""
-        y, how = target_values(trial.target), self.variant
-        return two_terms(network, trial.x, y, trial.irrelevant, scale=how.scale, target=how.target, normalise=how.normalise)
+        return two_terms(network, trial.x, target_values(trial.target), trial.irrelevant, self.variant)
 
     def loss(self, trial: Trial) -> Tensor:
         """The loss of a batch."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,16 @@ from torch.nn.functional import cross_entropy
 from .. import check
 
 SCALES, TARGETS = ("log", "linear"), ("sum", "max", "label")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Which slopes are penalised and what is summed; see `right_reasons_loss`."""
+
+    scale: str = "log"
+    target: str | int = "sum"
+    normalise: bool = True
+    l2: float = 0.0  # price of squared weights, divided by the rows of a batch
 
 
 def refuse_variant(scale: str, target: str | int) -> None:
@@ -90,16 +101,7 @@ class Terms(NamedTuple):
     elsewhere: Tensor | None = None  # mean squared slope along the other inputs of annotated rows
 
 
-def two_terms(
-    network: nn.Module,
-    x: Tensor,
-    y: Tensor,
-    irrelevant_mask: Tensor | None,
-    *,
-    scale: str = "log",
-    target: str | int = "sum",
-    normalise: bool = True,
-) -> Terms:
+def two_terms(network: nn.Module, x: Tensor, y: Tensor, irrelevant_mask: Tensor | None, variant: Variant = Variant()) -> Terms:
     """The loss of the labels and the gradient penalty of a batch.
 
     Only annotated rows are differentiated twice, unless the network normalises over the batch, which must see its rows together.
@@ -109,14 +111,14 @@ def two_terms(
         return Terms(label_loss(network(x), y))
     together = bool(marked.all()) or any(isinstance(part, nn.modules.batchnorm._BatchNorm) for part in network.modules())
     chosen = slice(None) if together else marked
-    slopes, output = input_gradients(network, x[chosen], scale=scale, target=target, y=y[chosen], keep_graph=True)
+    slopes, output = input_gradients(network, x[chosen], scale=variant.scale, target=variant.target, y=y[chosen], keep_graph=True)
     where = irrelevant_mask[chosen].to(slopes.dtype)
     squares, marks = (where * slopes).square().sum(), where.sum()
     free = marked.sum() * x[0].numel() - marks  # inputs of annotated rows that may be used
     elsewhere = ((1 - where) * slopes.detach()).square().flatten(1).sum(1)[marked[chosen]].sum() / free.clamp_min(1)
     if not together:
         output, y = torch.cat([output, network(x[~marked])]), torch.cat([y[marked], y[~marked]])
-    return Terms(label_loss(output, y), squares / (marks if normalise else len(x)), squares.detach() / marks, elsewhere)
+    return Terms(label_loss(output, y), squares / (marks if variant.normalise else len(x)), squares.detach() / marks, elsewhere)
 
 
 def label_loss(output: Tensor, y: Tensor) -> Tensor:
@@ -168,5 +170,5 @@ def right_reasons_loss(
         raise ValueError(
             f"irrelevant_mask has shape {tuple(irrelevant_mask.shape)}, but inputs of shape {tuple(x.shape)} need one mark each"
         )
-    terms = two_terms(network, x, y, irrelevant_mask, scale=scale, target=target, normalise=normalise)
+    terms = two_terms(network, x, y, irrelevant_mask, Variant(scale, target, normalise))
     return terms.answers if terms.reasons is None else terms.answers + strength * terms.reasons

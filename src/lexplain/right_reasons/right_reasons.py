@@ -21,11 +21,10 @@ from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.rows import as_array
 from ..core.seeding import seed_of
 from ..models import Target
-from ..training import Checkpoint, fabric_of
-from .fitting import BATCH_SIZE, Result, Training, default_batch_size, default_network, fingerprint, train
+from ..training import Checkpoint, Settings, constant, fabric_of
+from .fitting import BATCH_SIZE, Result, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows
-from .learner import Variant
-from .penalty import input_gradients, refuse_variant
+from .penalty import Variant, input_gradients, refuse_variant
 from .store import load, save
 
 if TYPE_CHECKING:
@@ -134,15 +133,24 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         marks = None if irrelevant_mask is None else inputs.marks(irrelevant_mask, encoded, annotated_rows)
         rows = Trial(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
         always = None if always_include is None else rows.take(torch.as_tensor(as_array(always_include)))
-        if self.network is not None:
-            network = copy.deepcopy(self.network)
-        else:
-            with seeded(seed):
-                network = default_network(inputs.shape, target.outputs)
+        network = self._new_network(inputs, target, seed)
         kept = None if checkpoint is None else Checkpoint(checkpoint, fingerprint(network, rows, seed, self._settings()))
+        # Even a small table gives our own network about ten steps an epoch.
+        default = min(BATCH_SIZE, max(16, len(rows) // 10)) if self.network is None else BATCH_SIZE
+        batch = default if self.batch_size is None else self.batch_size
         with seeded(seed):
-            training = self._training(len(rows), seed)
-            result = train(network, rows, target.outputs, training, always=always, fabric=fabric_of(self.device), checkpoint=kept)
+            result = train(
+                network,
+                rows,
+                target.outputs,
+                Settings(self.epochs, batch, self.learning_rate, schedule=constant, seed=seed),
+                variant=Variant(self.scale, self.target, self.normalise, self.l2),
+                strength=None if self.strength == "auto" else float(self.strength),
+                held_out=self.held_out,
+                always=always,
+                fabric=fabric_of(self.device),
+                checkpoint=kept,
+            )
         self._remember(inputs, replace(target, values=target.values[:0]), result)
         self._warn()
         return self
@@ -154,21 +162,16 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         check.counts(epochs=self.epochs, batch_size=self.batch_size)
         check.positive(learning_rate=self.learning_rate)
 
+    def _new_network(self, inputs: Inputs, target: Target, seed: int) -> nn.Module:
+        """A copy of the network given, or one of ours."""
+        if self.network is not None:
+            return copy.deepcopy(self.network)
+        with seeded(seed):
+            return default_network(inputs.shape, target.outputs)
+
     def _settings(self) -> dict[str, Any]:
         """The settings that decide a training, beside its rows, their marks and the network."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in ("network", "features", "device")}
-
-    def _training(self, rows: int, seed: int) -> Training:
-        default = default_batch_size(rows) if self.network is None else BATCH_SIZE
-        return Training(
-            variant=Variant(self.scale, self.target, self.normalise, self.l2),
-            strength=None if self.strength == "auto" else float(self.strength),
-            epochs=self.epochs,
-            batch_size=default if self.batch_size is None else self.batch_size,
-            learning_rate=self.learning_rate,
-            held_out=self.held_out,
-            seed=seed,
-        )
 
     def _remember(self, inputs: Inputs, target: Target, result: Result) -> None:
         """Set all that a fitted object has."""
