@@ -8,7 +8,8 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from lexplain.core.contracts import Cost, HasLogProb
+from lexplain.core.contracts import Cost
+from lexplain.masks import Bernoulli, TopK
 
 MOST_FEATURES = 12
 
@@ -24,7 +25,7 @@ class Enumeration:
     needs_gradient = False
     samples: int = 1
 
-    def __call__(self, p: HasLogProb, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: Bernoulli | TopK, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return the expected cost itself, which is differentiable."""
         rows, count = p.logits.shape
         if count > MOST_FEATURES or group != 1:
@@ -41,7 +42,7 @@ class Enumeration:
         """How many masks of a row one call of the cost holds at the most."""
         return int(2**MOST_FEATURES)
 
-    def masks(self, p: HasLogProb, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: Bernoulli | TopK, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: hard ones."""
         hard: Tensor = p.sample(shape)
         return hard

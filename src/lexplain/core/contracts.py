@@ -173,13 +173,6 @@ class Draws(MaskDistribution, Protocol):
         """Draw hard masks and log-probabilities (*shape, b), for the score function."""
 
 
-class HasLogProb(MaskDistribution, Protocol):
-    """Knows how likely a mask is."""
-
-    def log_prob(self, mask: Tensor) -> Tensor:
-        """Log-probability (*shape, b) of masks (*shape, b, d)."""
-
-
 class Mirrors(MaskDistribution, Protocol):
     """Has pairs of masks of mirrored noise."""
 
