@@ -66,9 +66,7 @@ def enough_features(count: int) -> None:
 
 def positive(**numbers: float | None) -> None:
     """Refuse settings that are not above zero."""
-    for name, value in numbers.items():
-        if value is not None:
-            above_zero(**{name: value})
+    above_zero(**{name: value for name, value in numbers.items() if value is not None})
 
 
 def above_zero(**numbers: Any) -> None:

@@ -165,6 +165,8 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
 
 def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds: float) -> str:
     every = pd.DataFrame([{name: _cell(name, one.row) for name in COLUMNS} for one in [*cancer, *s3]])
+    costs = pd.DataFrame({"method": f"{one.row['method']} ({one.row['data']})", "ms": one.row["ms"]} for one in [*cancer, *s3])
+    rates = pd.DataFrame({"method": one.row["method"], "tpr": one.row["TPR"] / 100, "fdr": one.row["FDR"] / 100} for one in s3)
     first = cancer[0].explanation
     sections = [
         Section("The idea", IDEA),
@@ -174,9 +176,9 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
             "Gradient boosting on breast cancer. Each row of the map is a patient; dark cells are the features that made the prediction.",
             figures=(selection_map(first), row_bars(first, 0), row_bars(first, 1), row_bars(first, 2)),
         ),
-        Section("Who is honest and who encodes", HONESTY, figures=(honesty(_honesty(s3)), truth_tradeoff(_truth(s3)))),
+        Section("Who is honest and who encodes", HONESTY, figures=(honesty(_honesty(s3)), truth_tradeoff(rates))),
         *(_map_section(one, data) for one in s3),
-        Section("What it costs", COST, figures=(cost(_costs([*cancer, *s3])),)),
+        Section("What it costs", COST, figures=(cost(costs),)),
     ]
     lead = f"Two data sets, {len(cancer) + len(s3)} explainers, fitted, explained and judged in {seconds:.0f} seconds."
     return page("lexplain: the demo", lead, sections, version=__version__, date=date.today().isoformat())
@@ -203,14 +205,6 @@ def _honesty(scored: Sequence[Scored]) -> pd.DataFrame:
         }
         for one in scored
     )
-
-
-def _costs(scored: Sequence[Scored]) -> pd.DataFrame:
-    return pd.DataFrame({"method": f"{one.row['method']} ({one.row['data']})", "ms": one.row["ms"]} for one in scored)
-
-
-def _truth(scored: Sequence[Scored]) -> pd.DataFrame:
-    return pd.DataFrame({"method": one.row["method"], "tpr": one.row["TPR"] / 100, "fdr": one.row["FDR"] / 100} for one in scored)
 
 
 IDEA = (

@@ -51,21 +51,18 @@ def questions(
         one_class: which class is explained.
         refit: the rows explained, and rows and labels to fit the explainer to anew; None: it is not fitted anew.
     """
+    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    labels = None if refit is None or model is not None else refit[2]
+    by_chance = ("model",) if isinstance(model, nn.Module) else ("labels",) if labels is not None else ()  # a network's weights, or labels
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     return Questions(
         model=None if model is None or real else on_encoded(model, features),
         explain=None if explainer is None else _scores(ForeignExplainer(explainer, one_class), features),
-        says=_says(model, explainer, features, real),
+        says=None if asked is None else on_encoded(asked, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
-        randomised=() if again is None or refit is None else _randomised(refit[2], model),
+        randomised=() if again is None else by_chance,
     )
-
-
-def _says(model: Model, explainer: ToolExplainer, features: Features, real: bool) -> OnEncoded | None:
-    """What is explained, as a function of encoded rows: the model, else what the explainer itself predicts."""
-    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
-    return None if asked is None else on_encoded(asked, features)
 
 
 def _scores(explainer: Explains, features: Features) -> OnEncoded:
@@ -88,8 +85,3 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
         return explained
 
     return again
-
-
-def _randomised(labels: Labels, model: Model) -> tuple[str, ...]:
-    """What can be replaced by chance: a network's weights, or labels."""
-    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()

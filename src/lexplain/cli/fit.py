@@ -72,7 +72,9 @@ def fit(
 
     Try: lexplain fit s3 --keep 5 --out model.lex
     """
+    from .. import __version__
     from ..explainers import Explainer
+    from ..report import fit_page
     from .rows import rows_with_target, writable
 
     writable(out, (".lex", ".safetensors"))
@@ -85,7 +87,7 @@ def fit(
     seconds = _timed_fit(explainer, rows, checkpoint)
     explainer.save(out, background=background)
     _summarise(explainer, rows, seconds, out)
-    _write_report(explainer, report)
+    write_out(report, {".html": lambda: fit_page(explainer, version=__version__)})
     typer.echo("Next: " + shlex.join(["lexplain", "explain", str(out), data]))
 
 
@@ -135,10 +137,3 @@ def _summarise(explainer: Explainer, rows: Rows, seconds: float, out: Path) -> N
         typer.echo(f"Chosen on held-out rows: {chosen_point(explainer.path_)}.")
     for finding in explainer.findings_:
         warn(f"{finding}.")
-
-
-def _write_report(explainer: Explainer, report: Path | None) -> None:
-    from .. import __version__
-    from ..report import fit_page
-
-    write_out(report, {".html": lambda: fit_page(explainer, version=__version__)})

@@ -48,6 +48,8 @@ def right_reasons(
 
     Try: lexplain right-reasons train.csv --label y --irrelevant age --out model.safetensors
     """
+    import pandas as pd
+
     from ..core.kinds import features_for
     from ..data import DATASETS
     from ..data.files import find_rows
@@ -71,7 +73,7 @@ def right_reasons(
     if out is not None:
         right.save(out)
         typer.echo(f"Written to {out}")
-    write_out(predictions, {".csv": lambda: _predictions_as_csv(right.predict(judged.x))})
+    write_out(predictions, {".csv": lambda: pd.DataFrame({"prediction": right.predict(judged.x)}).to_csv(index_label="row")})
     write_out(report, {".html": explained.to_html})
 
 
@@ -102,9 +104,3 @@ def _show_use(plain: Explanation, right: Explanation) -> None:
     before, after = (found.scores.mean(0) / found.scores.mean(0).sum() for found in (plain, right))
     order = before.maximum(after).argsort(descending=True).tolist()[:15]
     show_table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])
-
-
-def _predictions_as_csv(predictions: np.ndarray) -> str:
-    import pandas as pd
-
-    return str(pd.DataFrame({"prediction": predictions}).to_csv(index_label="row"))

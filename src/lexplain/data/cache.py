@@ -56,7 +56,12 @@ class File:
         packed = plain.with_name(plain.name + ".gz")
         if self.download is not None and not packed.is_file() and not plain.is_file():
             self.download.fetch(packed)
-        content = _unpacked(packed) if packed.is_file() else self._checked_there(plain).read_bytes()
+        try:
+            content = gzip.decompress(packed.read_bytes()) if packed.is_file() else self._checked_there(plain).read_bytes()
+        except (gzip.BadGzipFile, EOFError, zlib.error):
+            raise ValueError(
+                f"{packed} is damaged, or not compressed with gzip; put it there anew, or without .gz as it was published"
+            ) from None
         got = hashlib.sha256(content).hexdigest()
         if got != self.sha256:
             path = packed if packed.is_file() else plain
@@ -74,13 +79,6 @@ class File:
                 f"no file at {path}, nor at {path}.gz; {way}, or set LEXPLAIN_DATA to the folder that your data sets lie in"
             )
         return path
-
-
-def _unpacked(path: Path) -> bytes:
-    try:
-        return gzip.decompress(path.read_bytes())
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise ValueError(f"{path} is damaged, or not compressed with gzip; put it there anew, or without .gz as it was published") from None
 
 
 def require_known_format(good: bool, file: str, why: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 
 import numpy as np
-import pandas as pd
 
 from .. import check
 from ..core import Dataset
@@ -23,18 +22,13 @@ def part_as_bytes(data: Dataset, part: str, ending: str) -> bytes:
         targets = {"y": rows.y} if rows.y.ndim == 1 else {f"y{c}": rows.y[:, c] for c in range(rows.y.shape[1])}
         frame = frame.assign(**targets)
         return frame.to_csv(index=False).encode()
-    x = rows.x if rows.x.ndim > 2 else _numbers_of(data.frame(rows), data.name)
+    if rows.x.ndim == 2 and any(holds_categories(dtype) for dtype in data.frame(rows).dtypes):
+        raise ValueError(f"{data.name} has columns of categories, which an .npz file cannot hold; write a .csv file")
+    x = rows.x if rows.x.ndim > 2 else data.frame(rows).to_numpy()
     known = {"x": x, "y": rows.y, "truth": rows.truth, "probabilities": rows.probabilities, "names": np.asarray(data.names)}
     content = io.BytesIO()
     np.savez_compressed(content, allow_pickle=False, **{name: array for name, array in known.items() if array is not None})
     return content.getvalue()
-
-
-def _numbers_of(frame: pd.DataFrame, name: str) -> np.ndarray:
-    """Return the columns of a data set as one array; refuse those with categories, which such a file cannot hold."""
-    if any(holds_categories(dtype) for dtype in frame.dtypes):
-        raise ValueError(f"{name} has columns of categories, which an .npz file cannot hold; write a .csv file")
-    return frame.to_numpy()
 
 
 def facts(data: Dataset) -> dict[str, str]:

@@ -70,7 +70,8 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
         )
     named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
     decided = None if known is None else known.inputs
-    found = read_table(source, label, named, features=decided, text=_text_columns(known))
+    text_of = None if known is None else kind_of(known).text_columns
+    found = read_table(source, label, named, features=decided, text=() if text_of is None or known is None else text_of(known))
     if found.left_out:
         log.warning("left out of %s: %s", source, ", ".join(found.left_out))
     return found
@@ -249,9 +250,3 @@ def _arrays(path: Path) -> dict[str, np.ndarray]:
             raise ValueError(f"{path}: the array {name} holds Python objects, which are never unpickled; {cure}") from None
         raise ValueError(f"{path} cannot be read as an .npz file: it is damaged, or of another kind; write it with numpy.savez") from None
     return arrays
-
-
-def _text_columns(features: Features | None) -> tuple[str, ...]:
-    """The columns that a fit knows as text; none if there is no fit."""
-    found = None if features is None else kind_of(features).text_columns
-    return () if found is None or features is None else found(features)

@@ -73,7 +73,7 @@ def _collapse(mask: Tensor) -> Line:
 
 
 @torch.no_grad()
-def search(method: Method, trial: Trial, mask: Tensor, price: float, *, most: int | None = None) -> tuple[Tensor, Tensor, Tensor]:
+def search(method: Method, trial: Trial, mask: Tensor, price: float) -> tuple[Tensor, Tensor, Tensor]:
     """Turn over the feature that saves most, again and again, until none saves anything.
 
     Args:
@@ -81,14 +81,13 @@ def search(method: Method, trial: Trial, mask: Tensor, price: float, *, most: in
         trial: rows (b, ...).
         mask: where to start, (b, d).
         price: nats of each feature kept.
-        most: turns at the most; None: twice as many as there are features.
 
     Returns:
         the masks found (b, d), and the nats (b,) that the first masks and the found ones cost, features paid.
     """
     count, rows = mask.shape[1], torch.arange(len(mask), device=mask.device)
     began = current = _paid(method, trial, mask[None], price)[0]
-    for _ in range(2 * count if most is None else most):
+    for _ in range(2 * count):
         turned = mask.expand(count, *mask.shape).clone()
         every = torch.arange(count, device=mask.device)
         turned[every, :, every] = ~mask.T

@@ -24,14 +24,10 @@ def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Tens
     check.fitted(explainer)
     if isinstance(inputs, tuple):  # captum's metrics wrap what they are given, and expect it back wrapped
         check.one_input(len(inputs))
-        return (_attribute(explainer, inputs[0]),)
-    return _attribute(explainer, inputs)
-
-
-def _attribute(explainer: Explainer, inputs: Tensor) -> Tensor:
-    features = explainer.features_
-    scores = features.on_inputs(explainer.explain(features.from_array(inputs)).scores)
-    return scores.to(device=inputs.device, dtype=inputs.dtype if inputs.is_floating_point() else torch.get_default_dtype())
+    rows, features = inputs[0] if isinstance(inputs, tuple) else inputs, explainer.features_
+    scores = features.on_inputs(explainer.explain(features.from_array(rows)).scores)
+    scores = scores.to(device=rows.device, dtype=rows.dtype if rows.is_floating_point() else torch.get_default_dtype())
+    return (scores,) if isinstance(inputs, tuple) else scores
 
 
 def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Callable[..., np.ndarray]:

@@ -89,10 +89,6 @@ def every_feature(trial: Trial, count: int) -> Tensor:
     return torch.ones(len(trial), count, dtype=torch.bool, device=trial.x.device) if trial.valid is None else trial.valid
 
 
-def _at(valid: Tensor | None, rows: Tensor) -> Tensor | None:
-    return None if valid is None else valid[rows]
-
-
 @torch.no_grad()
 def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) -> pd.DataFrame:
     """What each price keeps and costs on given rows: one row a price, from low to high; masks are nested.
@@ -106,7 +102,9 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
     masks = masks if trial.valid is None else masks & trial.valid
     step = max(1, max_rows // POINTS)
     shown = masks.split_with_sizes([len(part) for part in trial.parts(step)], 1)
-    costs = torch.cat([_cost(method, part, mask) for part, mask in zip(trial.parts(step), shown, strict=True)], 1)
+    parts = list(zip(trial.parts(step), shown, strict=True))
+    # Averaged over imputations that all masks share.
+    costs = torch.cat([torch.stack([method.change(part, mask[:, None]) for _ in range(DRAWS)]).mean(0).cpu() for part, mask in parts], 1)
     table = pd.DataFrame({"price": prices, "kept": masks.sum(-1).double().mean(1).cpu().numpy()})
     table = table.join(_columns("cost", [bootstrap(cost) for cost in costs]))
     if judge is None:
@@ -128,11 +126,6 @@ def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | N
             good = table["cost"] <= (min(TOLERANCE, SHARE * knowledge(method, trial)) if nats is None else nats)
     chosen = int(np.flatnonzero(good)[-1]) if good.any() else 0  # nothing is within it: the densest
     return table.assign(chosen=np.arange(len(table)) == chosen)
-
-
-def _cost(method: Method, trial: Trial, masks: Tensor) -> Tensor:
-    """Costs (P, b) of masks (P, b, d), averaged over imputations that all masks share."""
-    return torch.stack([method.change(trial, masks[:, None]) for _ in range(DRAWS)]).mean(0).cpu()
 
 
 def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool, fabric: Fabric, seed: int) -> tuple[Judge | None, Trial]:
@@ -162,7 +155,8 @@ def judged_by(judges: Sequence[tuple[Tensor, Evaluator]]) -> Judge:
 
     def said(trial: Trial, mask: Tensor, max_rows: int) -> Tensor:
         parts = [(part, judge) for rows, judge in judges for part in torch.split(rows.to(mask.device), max_rows)]
-        answers = torch.cat([judge.probabilities(trial.x[rows], mask[rows], _at(trial.valid, rows)) for rows, judge in parts])
+        x, valid = trial.x, trial.valid
+        answers = torch.cat([judge.probabilities(x[rows], mask[rows], None if valid is None else valid[rows]) for rows, judge in parts])
         return answers[torch.cat([rows for rows, _ in parts]).argsort()]
 
     return said

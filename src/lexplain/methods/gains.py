@@ -37,11 +37,15 @@ def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, pla
     """
     price = None if size.price is None else size.price / features.count
     draws = min(14, max(4, 160 // (features.count if features.count <= SCREENED_FROM else SCREENED_TO)))
-    network = parts.selector if parts.selector is not None else _regressor(features)
-    predictor = parts.predictor
+    kind, predictor, network = kind_of(features), parts.predictor, parts.selector
+    if network is None:
+        network = (kind.regressor or kind.selector)(features, context=0, activation=nn.SiLU)
     if predictor is None:
         network = screened(network, features, scores=True)
-        ensemble = _ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if parts.thorough else MEMBERS)
+        if kind.ensemble is None:
+            ensemble = kind.predictor(features, outputs.count, sees_mask=False)
+        else:
+            ensemble = kind.ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if parts.thorough else MEMBERS)
         predictor = Trained(screened(ensemble, features, scores=False), outputs, sees_mask=False)
     if plan is None:
         rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if parts.thorough else None
@@ -57,15 +61,3 @@ def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, pla
         objective=Objective(Likelihood(imputations_inside=False)),
         plan=parts.scheduled(plan),
     )
-
-
-def _regressor(features: Features) -> nn.Module:
-    kind = kind_of(features)
-    return (kind.regressor or kind.selector)(features, context=0, activation=nn.SiLU)
-
-
-def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
-    kind = kind_of(features)
-    if kind.ensemble is None:
-        return kind.predictor(features, count, sees_mask=False)
-    return kind.ensemble(features, count, members=members)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
@@ -96,7 +97,7 @@ def frozen_predictor(ask: CachedModel, target: Target, features: Features) -> nn
         if target.outputs.real:
             network = _Standardised(network, target.mean, target.scale)
         return Frozen(network, target.outputs, to_raw=features.to_network, probabilities=function.probabilities)
-    return BlackBox(_StandardisedFunction(function, target), target.outputs, decode=features.decode)
+    return BlackBox(partial(_standardised, function, target.mean, target.scale), target.outputs, decode=features.decode)
 
 
 class _Standardised(nn.Module):
@@ -111,12 +112,7 @@ class _Standardised(nn.Module):
         return (values - self.mean) / self.scale
 
 
-class _StandardisedFunction:
-    """A function whose values are in standardised units."""
-
-    def __init__(self, function: Callable[[RawRows], object], target: Target) -> None:
-        self.function, self.mean, self.scale = function, target.mean, target.scale
-
-    def __call__(self, rows: RawRows) -> np.ndarray:
-        said: np.ndarray = (as_array(self.function(rows)) - self.mean) / self.scale
-        return said
+def _standardised(function: Callable[[RawRows], object], mean: float, scale: float, rows: RawRows) -> np.ndarray:
+    """What a function says of rows, in standardised units."""
+    said: np.ndarray = (as_array(function(rows)) - mean) / scale
+    return said

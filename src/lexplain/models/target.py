@@ -48,17 +48,14 @@ def from_labels(y: Labels) -> Target:
     if values.ndim == 2:
         soft = _probabilities(values)
         return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
-    if type_of_target(values).startswith("continuous") or _whole_but_real(values):
+    # Whole numbers of a floating type are real values where there are more of them than classes have names.
+    whole_but_real = np.issubdtype(values.dtype, np.floating) and len(np.unique(values)) > MOST_REAL_CLASSES
+    if type_of_target(values).startswith("continuous") or whole_but_real:
         return _real(values.astype(np.float64))
     classes, index = np.unique(values, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y holds one class only ({classes.tolist()}), so nothing can be explained; give rows of at least two classes")
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
-
-
-def _whole_but_real(values: np.ndarray) -> bool:
-    """Whether whole numbers were given as real ones: of a floating type, and more of them than classes have names."""
-    return bool(np.issubdtype(values.dtype, np.floating) and len(np.unique(values)) > MOST_REAL_CLASSES)
 
 
 def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> tuple[Target, CachedModel]:

@@ -159,7 +159,8 @@ class _Run:
         """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
         optimiser = self.optimisers[step.name]
         if self.focused is not step.module:  # where modules take turns; it takes as long as a small step
-            _focus(self.module, step.module)
+            self.module.eval().requires_grad_(False)  # the others rest: no gradients, no dropout, no moving statistics
+            step.module.train().requires_grad_(True)
             self.focused = step.module
 
         def backward(parts: int) -> None:
@@ -265,9 +266,3 @@ def _parts(trial: Trial, parts: int) -> list[Trial]:
     if parts == 1:
         return [trial]
     return [trial.take(rows) for rows in torch.arange(len(trial), device=trial.x.device).chunk(parts)]
-
-
-def _focus(module: nn.Module, trained: nn.Module) -> None:
-    """Let one part train and the others rest: no gradients for them, no dropout, no moving statistics."""
-    module.eval().requires_grad_(False)
-    trained.train().requires_grad_(True)
