@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .options import Audited, CardFile, Data, Device, JudgeRows, KeepOfScores, Label, Margin, Measures, OutputColumns
+from . import options
 from .output import Contents, show_table, write_out
 
 if TYPE_CHECKING:
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 
 def audit(
-    explanation: Audited,
-    data: Data,
-    label: Label = None,
-    outputs: OutputColumns = None,
-    train: JudgeRows = None,
-    keep: KeepOfScores = None,
-    measure: Measures = None,
-    margin: Margin = 0.02,
-    out: CardFile = None,
-    device: Device = "auto",
+    explanation: options.Audited,
+    data: options.Data,
+    label: options.Label = None,
+    outputs: options.OutputColumns = None,
+    train: options.JudgeRows = None,
+    keep: options.KeepOfScores = None,
+    measure: options.Measures = None,
+    margin: options.Margin = 0.02,
+    out: options.CardFile = None,
+    device: options.Device = "auto",
 ) -> None:
     """Say whether explanations are honest, with judges that have not seen the rows they judge.
 
@@ -68,7 +68,7 @@ def _refuse_same_rows(train: str | None, data: str) -> None:
         )
 
 
-def _show(card: Card, out: CardFile) -> None:
+def _show(card: Card, out: options.CardFile) -> None:
     """Print the verdict and the lines of the card, and write the file that was asked for."""
     colour = {"honest": "green", "encodes": "red"}.get(card.verdict, "yellow")
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")

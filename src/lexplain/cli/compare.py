@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from .. import __version__
-from .options import Again, Datasets, Explainers, KeepOfAll, Metrics, Seeds, Store, TableFile, TestRows, Workers
+from . import options
 from .output import Contents, show_table, shown_number, warn, write_out
 
 if TYPE_CHECKING:
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 def compare(
-    explainers: Explainers,
-    data: Datasets,
-    seeds: Seeds = 3,
-    keep: KeepOfAll = None,
-    metric: Metrics = None,
-    rows: TestRows = None,
-    out: TableFile = None,
-    store: Store = None,
-    again: Again = False,
-    workers: Workers = 1,
+    explainers: options.Explainers,
+    data: options.Datasets,
+    seeds: options.Seeds = 3,
+    keep: options.KeepOfAll = None,
+    metric: options.Metrics = None,
+    rows: options.TestRows = None,
+    out: options.TableFile = None,
+    store: options.Store = None,
+    again: options.Again = False,
+    workers: options.Workers = 1,
 ) -> None:
     """Compare explainers on data sets, judged alike: by EVAL-X, by encoding, and by the truth where it is known.
 
@@ -44,9 +44,9 @@ def compare(
     shown = {title: table.map(shown_number) for title, table in tables.items()}
     _show(found, shown)
     lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
-    options = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--metric", name) for name in metric or ()]
-    options += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
-    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in options for word in pair)])
+    given = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--metric", name) for name in metric or ()]
+    given += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
+    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in given for word in pair)])
     sections = [Section(title, table=table) for title, table in tables.items()]
     contents: Contents = {
         ".csv": found.to_csv,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from .options import Correlation, DatasetName, NoiseColumns, Part, PartFile, Seed, TargetKind, TrainRows
+from . import options
 from .output import show_table, write_out
 
 
 def data(
-    name: DatasetName = None,
-    rows: TrainRows = None,
-    seed: Seed = 0,
-    noise_columns: NoiseColumns = 0,
-    correlation: Correlation = 0.0,
-    target: TargetKind = "labels",
-    part: Part = "train",
-    out: PartFile = None,
+    name: options.DatasetName = None,
+    rows: options.TrainRows = None,
+    seed: options.Seed = 0,
+    noise_columns: options.NoiseColumns = 0,
+    correlation: options.Correlation = 0.0,
+    target: options.TargetKind = "labels",
+    part: options.Part = "train",
+    out: options.PartFile = None,
 ) -> None:
     """List the built-in data sets, describe one, or write it to a file.
 

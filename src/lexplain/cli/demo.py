@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .options import DemoPage, DemoQuick, Seed
+from . import options
 
 
-def demo(out: DemoPage = Path("report.html"), seed: Seed = 0, quick: DemoQuick = False) -> None:
+def demo(out: options.DemoPage = Path("report.html"), seed: options.Seed = 0, quick: options.DemoQuick = False) -> None:
     """Fit, explain and audit on data whose truth is known, and write a page about it.
 
     Try: lexplain demo --quick

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from .options import Data, Device, ExplanationFile, Model, RowsShown
+from . import options
 from .output import show_table, write_out
 
 
-def explain(model: Model, data: Data, out: ExplanationFile = None, rows: RowsShown = 10, device: Device = "auto") -> None:
+def explain(
+    model: options.Model,
+    data: options.Data,
+    out: options.ExplanationFile = None,
+    rows: options.RowsShown = 10,
+    device: options.Device = "auto",
+) -> None:
     """Say which features made the prediction of each row.
 
     A built-in name means its test part. Columns that the fit did not know are left out. Try: lexplain explain model.lex s3 --out page.html

@@ -10,30 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from .options import (
-    Background,
-    BatchSize,
-    Budget,
-    Checkpoint,
-    Continuity,
-    Data,
-    Device,
-    Epochs,
-    FitReport,
-    Imputer,
-    Keep,
-    Label,
-    LearningRate,
-    MethodName,
-    ModelFile,
-    OutputColumns,
-    Patch,
-    Penalty,
-    RegimeName,
-    Seed,
-    Tolerance,
-    TolerancePoints,
-)
+from . import options
 from .output import warn, write_out
 
 if TYPE_CHECKING:
@@ -43,28 +20,28 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: Data,
-    out: ModelFile,
-    method: MethodName = "default",
-    keep: Keep = None,
-    penalty: Penalty = None,
-    patch: Patch = None,
-    imputer: Imputer = None,
-    continuity: Continuity = None,
-    tolerance: Tolerance = None,
-    tolerance_points: TolerancePoints = None,
-    budget: Budget = "default",
-    label: Label = None,
-    outputs: OutputColumns = None,
-    regime: RegimeName = None,
-    epochs: Epochs = None,
-    batch_size: BatchSize = None,
-    learning_rate: LearningRate = None,
-    seed: Seed = 0,
-    device: Device = "auto",
-    checkpoint: Checkpoint = None,
-    background: Background = None,
-    report: FitReport = None,
+    data: options.Data,
+    out: options.ModelFile,
+    method: options.MethodName = "default",
+    keep: options.Keep = None,
+    penalty: options.Penalty = None,
+    patch: options.Patch = None,
+    imputer: options.Imputer = None,
+    continuity: options.Continuity = None,
+    tolerance: options.Tolerance = None,
+    tolerance_points: options.TolerancePoints = None,
+    budget: options.Budget = "default",
+    label: options.Label = None,
+    outputs: options.OutputColumns = None,
+    regime: options.RegimeName = None,
+    epochs: options.Epochs = None,
+    batch_size: options.BatchSize = None,
+    learning_rate: options.LearningRate = None,
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
+    checkpoint: options.Checkpoint = None,
+    background: options.Background = None,
+    report: options.FitReport = None,
 ) -> None:
     """Learn which features make a prediction, from labels or from what a model said.
 

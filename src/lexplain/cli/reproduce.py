@@ -6,17 +6,17 @@ from pathlib import Path
 
 import typer
 
-from .options import Again, ResultsFolder, Seeds, TableName, TableQuick, Workers
+from . import options
 from .output import show_table
 
 
 def reproduce(
-    name: TableName = None,
-    quick: TableQuick = False,
-    seeds: Seeds = 3,
-    out: ResultsFolder = Path("docs/results"),
-    again: Again = False,
-    workers: Workers = 1,
+    name: options.TableName = None,
+    quick: options.TableQuick = False,
+    seeds: options.Seeds = 3,
+    out: options.ResultsFolder = Path("docs/results"),
+    again: options.Again = False,
+    workers: options.Workers = 1,
 ) -> None:
     """Compute a table of the papers again, with the published numbers beside ours.
 

@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from .options import (
-    Annotations,
-    Data,
-    Device,
-    EpochsOfNetwork,
-    ExplanationPage,
-    Irrelevant,
-    Label,
-    NetworkFile,
-    OtherRows,
-    PredictionFile,
-    Seed,
-    Strength,
-)
+from . import options
 from .output import show_table, write_out
 
 if TYPE_CHECKING:
@@ -31,18 +18,18 @@ if TYPE_CHECKING:
 
 
 def right_reasons(
-    data: Data,
-    out: NetworkFile = None,
-    label: Label = None,
-    irrelevant: Irrelevant = None,
-    annotations: Annotations = None,
-    strength: Strength = "auto",
-    test: OtherRows = None,
-    predictions: PredictionFile = None,
-    report: ExplanationPage = None,
-    epochs: EpochsOfNetwork = 64,
-    seed: Seed = 0,
-    device: Device = "auto",
+    data: options.Data,
+    out: options.NetworkFile = None,
+    label: options.Label = None,
+    irrelevant: options.Irrelevant = None,
+    annotations: options.Annotations = None,
+    strength: options.Strength = "auto",
+    test: options.OtherRows = None,
+    predictions: options.PredictionFile = None,
+    report: options.ExplanationPage = None,
+    epochs: options.EpochsOfNetwork = 64,
+    seed: options.Seed = 0,
+    device: options.Device = "auto",
 ) -> None:
     """Train a network that must not use some columns, and see what it uses instead.
 
