@@ -52,8 +52,6 @@ def questions(
         refit: the rows explained, and rows and labels to fit the explainer to anew; None: it is not fitted anew.
     """
     asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
-    labels = None if refit is None or model is not None else refit[2]
-    by_chance = ("model",) if isinstance(model, nn.Module) else ("labels",) if labels is not None else ()  # a network's weights, or labels
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     return Questions(
         model=None if model is None or real else on_encoded(model, features),
@@ -61,7 +59,7 @@ def questions(
         says=None if asked is None else on_encoded(asked, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
-        randomised=() if again is None else by_chance,
+        randomised=() if again is None or refit is None else _randomised(refit[2], model),
     )
 
 
@@ -85,3 +83,8 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
         return explained
 
     return again
+
+
+def _randomised(labels: Labels, model: Model) -> tuple[str, ...]:
+    """What can be replaced by chance: a network's weights, or labels."""
+    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()

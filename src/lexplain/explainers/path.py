@@ -102,9 +102,7 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
     masks = masks if trial.valid is None else masks & trial.valid
     step = max(1, max_rows // POINTS)
     shown = masks.split_with_sizes([len(part) for part in trial.parts(step)], 1)
-    parts = list(zip(trial.parts(step), shown, strict=True))
-    # Averaged over imputations that all masks share.
-    costs = torch.cat([torch.stack([method.change(part, mask[:, None]) for _ in range(DRAWS)]).mean(0).cpu() for part, mask in parts], 1)
+    costs = torch.cat([_cost(method, part, mask) for part, mask in zip(trial.parts(step), shown, strict=True)], 1)
     table = pd.DataFrame({"price": prices, "kept": masks.sum(-1).double().mean(1).cpu().numpy()})
     table = table.join(_columns("cost", [bootstrap(cost) for cost in costs]))
     if judge is None:
@@ -126,6 +124,11 @@ def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | N
             good = table["cost"] <= (min(TOLERANCE, SHARE * knowledge(method, trial)) if nats is None else nats)
     chosen = int(np.flatnonzero(good)[-1]) if good.any() else 0  # nothing is within it: the densest
     return table.assign(chosen=np.arange(len(table)) == chosen)
+
+
+def _cost(method: Method, trial: Trial, masks: Tensor) -> Tensor:
+    """Costs (P, b) of masks (P, b, d), averaged over imputations that all masks share."""
+    return torch.stack([method.change(trial, masks[:, None]) for _ in range(DRAWS)]).mean(0).cpu()
 
 
 def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool, fabric: Fabric, seed: int) -> tuple[Judge | None, Trial]:
