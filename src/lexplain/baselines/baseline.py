@@ -15,15 +15,17 @@ from sklearn.base import BaseEstimator, clone
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Outputs, seeded
+from ..core import Explanation, Trial, seeded
 from ..core.contracts import Features, Labels, Model, RandomState, RawRows
-from ..core.kinds import features_for
+from ..core.kinds import features_for, kind_of
 from ..core.rows import MAX_ROWS, as_array, take_rows
 from ..core.seeding import seed_of
 from ..masks import top_k_mask
-from ..models import Problem
+from ..methods import Step
+from ..models import Problem, Target
 from ..models.asked import as_many_outputs, model_output
 from ..models.target import known_classes
+from ..training import train_network
 
 if TYPE_CHECKING:
     from typing import Self
@@ -208,9 +210,14 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             )
 
     @property
-    def _outputs(self) -> Outputs:
+    def _target(self) -> Target:
         assert self.target_ is not None  # whoever reads it needs a model
-        return self.target_.outputs
+        return self.target_
+
+    def _train(self, network: nn.Module, step: Step, parts: tuple[Trial, Trial], steps: int) -> None:
+        """Train a network of encoded rows for about so many steps, and keep its best epoch."""
+        warmup = kind_of(self.features_).pace.warmup_steps
+        train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=self._most(), seed=self.seed_)
 
     def _most(self) -> int:
         return self.max_rows or MAX_ROWS
@@ -230,7 +237,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         for at in range(0, len(rows), self._most()):
             part = take_rows(rows, np.arange(at, min(len(rows), at + self._most())))
             answers.append(model_output(as_array(self.function_(part)), len(part)).reshape(len(part), -1))
-            as_many_outputs(answers[-1].shape[1], self._outputs.count)
+            as_many_outputs(answers[-1].shape[1], self._target.outputs.count)
         self._count(len(rows))
         return torch.from_numpy(np.concatenate(answers).astype(np.float64))
 

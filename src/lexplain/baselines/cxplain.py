@@ -10,7 +10,6 @@ from torch.distributions import Distribution
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
-from ..core.kinds import kind_of
 from ..core.splits import tenth
 from ..imputers import Constant
 from ..imputers.given import fitted_imputer
@@ -18,7 +17,6 @@ from ..methods import Step
 from ..models.target import in_classes
 from ..networks import MLP
 from ..objectives import cross_entropy
-from ..training import train_network
 from .baseline import Baseline, Rows
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
@@ -33,10 +31,7 @@ class CXPlain(Baseline):
         imputer: an imputer of encoded rows, an imputer class or its name: what a hidden feature becomes; None: its mean.
         members: networks, each of which learns from rows resampled with replacement.
         steps: optimiser steps.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Schwab and Karlen, CXPlain: Causal Explanations for Model Interpretation under Uncertainty, 2019, equations 2 to 6, section 3.2.
@@ -63,8 +58,7 @@ class CXPlain(Baseline):
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(members=self.members, steps=self.steps)
-        assert self.target_ is not None
-        target = as_target(self._labels(y), self._outputs.real)
+        target = as_target(self._labels(y), self._target.outputs.real)
         self.shares_ = self._shares(x, target)
         train, validation = tenth(Trial(x, target, goal=self.shares_), self.seed_)
         # How often a member has each row: counts of a resample are the resample, and all members learn in one pass.
@@ -73,24 +67,14 @@ class CXPlain(Baseline):
         self.resamples_ = counts  # (rows, members)
         self.networks_ = nn.ModuleList(MLP(self.features_.shape, self.features_.count, hidden=(64, 64)) for _ in range(self.members))
         step = Step("cxplain", self.networks_, self._loss, self._loss, copies=self.members)
-        train_network(
-            self.networks_,
-            step,
-            parts,
-            steps=self.steps,
-            patient=True,
-            warmup_steps=kind_of(self.features_).pace.warmup_steps,
-            max_rows=self._most(),
-            seed=self.seed_,
-        )
+        self._train(self.networks_, step, parts, self.steps)
 
     def _labels(self, y: Labels) -> Tensor:
         """What the error is taken to (n, c) or (n,)."""
-        assert self.target_ is not None
         if y is None:
-            return self.target_.values
-        values = in_classes(y, self.target_.classes)
-        return torch.as_tensor((values - self.target_.mean) / self.target_.scale, dtype=torch.float32)
+            return self._target.values
+        values = in_classes(y, self._target.classes)
+        return torch.as_tensor((values - self._target.mean) / self._target.scale, dtype=torch.float32)
 
     def _shares(self, x: Tensor, target: Distribution) -> Tensor:
         """Each feature's share (n, d) in the error that hiding it adds (equations 2 to 5)."""
@@ -98,9 +82,8 @@ class CXPlain(Baseline):
         count = self.features_.count
 
         def error(rows: Tensor) -> Tensor:
-            assert self.target_ is not None
-            said = (self._ask(rows) - self.target_.mean) / self.target_.scale
-            return cross_entropy(target, self._outputs.from_probabilities(said.float()))
+            said = (self._ask(rows) - self._target.mean) / self._target.scale
+            return cross_entropy(target, self._target.outputs.from_probabilities(said.float()))
 
         full = error(x)
         without = []

@@ -10,14 +10,12 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState
-from ..core.kinds import kind_of
 from ..core.splits import tenth
 from ..evaluation import train_evaluator
 from ..imputers.given import fitted_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..networks import MLP
-from ..training import train_network
 from .baseline import Baseline, Rows
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
@@ -34,10 +32,7 @@ class FastSHAP(Baseline):
         network: encoded rows (b, ...) to (b, features x classes) numbers; None: dense layers. It is copied.
         steps: optimiser steps, of the surrogate too.
         masks: subsets a row and step; each comes with its complement.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Jethani et al., FastSHAP: Real-Time Shapley Value Estimation, 2022, equations 6 to 8, algorithm 1, section 3.3 (paired sampling).
@@ -66,27 +61,17 @@ class FastSHAP(Baseline):
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(steps=self.steps, masks=self.masks)
-        assert self.target_ is not None
-        said = self.target_.values.reshape(len(x), -1)  # (n, c), standardised where it is a real value
-        rows = Trial(x, as_target(self.target_.values, self._outputs.real))
+        said = self._target.values.reshape(len(x), -1)  # (n, c), standardised where it is a real value
+        rows = Trial(x, as_target(self._target.values, self._target.outputs.real))
         self._prepare_value(rows)
         rows = Trial(x, rows.target, goal=self._grand(x, said))
         nothing = torch.zeros(min(len(x), NULL_ROWS), self.features_.count, dtype=torch.bool)
         self.null_ = self._value(x[:NULL_ROWS], nothing).mean(0)  # (c,)
         shape, count = self.features_.shape, self.features_.count
-        self.network_ = copy.deepcopy(self.network) if self.network is not None else MLP(shape, count * self._outputs.count)
+        self.network_ = copy.deepcopy(self.network) if self.network is not None else MLP(shape, count * self._target.outputs.count)
         step = Step("fastshap", self.network_, self._loss, self._loss, copies=2 * self.masks)
         parts = tenth(rows, self.seed_)
-        train_network(
-            self.network_,
-            step,
-            parts,
-            steps=self.steps,
-            patient=True,
-            warmup_steps=kind_of(self.features_).pace.warmup_steps,
-            max_rows=self._most(),
-            seed=self.seed_,
-        )
+        self._train(self.network_, step, parts, self.steps)
 
     def _prepare_value(self, rows: Trial) -> None:
         if self.imputer is not None:
@@ -95,7 +80,7 @@ class FastSHAP(Baseline):
         # Masks of every size, the empty and the full one too: Shapley-kernel masks are never either, which the normalisation relies on.
         train, validation = tenth(rows, self.seed_)
         self.surrogate_ = train_evaluator(
-            self.features_, self._outputs, train, validation, masks=UniformRate, steps=self.steps, seed=self.seed_
+            self.features_, self._target.outputs, train, validation, masks=UniformRate, steps=self.steps, seed=self.seed_
         )
 
     def _value(self, x: Tensor, mask: Tensor) -> Tensor:
@@ -106,8 +91,7 @@ class FastSHAP(Baseline):
         return self._standard(self._ask(self.imputer_(x, self.features_.expand(mask)))).to(x.dtype)
 
     def _standard(self, said: Tensor) -> Tensor:
-        assert self.target_ is not None
-        return (said - self.target_.mean) / self.target_.scale
+        return (said - self._target.mean) / self._target.scale
 
     def _grand(self, x: Tensor, said: Tensor) -> Tensor:
         """What full rows are worth (n, c)."""
@@ -134,6 +118,6 @@ class FastSHAP(Baseline):
         return (worth - self.null_ - told).square().mean()
 
     def _scores(self, rows: Rows) -> Tensor:
-        assert rows.said is not None and self.target_ is not None
+        assert rows.said is not None
         values = self._values(rows.x, self._grand(rows.x, self._standard(rows.said)))
-        return values[torch.arange(len(rows)), :, rows.wanted] * self.target_.scale
+        return values[torch.arange(len(rows)), :, rows.wanted] * self._target.scale

@@ -34,8 +34,7 @@ class GradientBaseline(Baseline):
         device = self.network_.device
         with torch.backends.cudnn.flags(enabled=False):  # cuDNN's recurrent layers have no backward pass in evaluation mode
             raw = self._attribute(captum, rows.x.to(device).requires_grad_(), rows.wanted.to(device))
-        scores: Tensor = self.features_.gather(raw.detach())
-        return scores
+        return self.features_.gather(raw.detach())
 
 
 class Saliency(GradientBaseline):
@@ -73,10 +72,7 @@ class IntegratedGradients(GradientBaseline):
 
     Args:
         points: at which the slope is taken.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Sundararajan et al., Axiomatic Attribution for Deep Networks, 2017, equation 1.
@@ -130,10 +126,7 @@ class SmoothGrad(GradientBaseline):
     Args:
         samples: noisy copies.
         noise: their standard deviation, in standard deviations of the columns.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Smilkov et al., SmoothGrad, 2017, section 2.1.

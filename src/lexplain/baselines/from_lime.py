@@ -21,10 +21,7 @@ class LIME(Baseline):
 
     Args:
         num_samples: random rows.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Ribeiro et al., "Why Should I Trust You?", 2016, equation 1 and algorithm 1.
@@ -52,7 +49,7 @@ class LIME(Baseline):
         types = self._columns.types
         self.explainer_ = lime.LimeTabularExplainer(
             self._codes(self.features_.decode(x)),
-            mode="regression" if self._outputs.real else "classification",
+            mode="regression" if self._target.outputs.real else "classification",
             categorical_features=[j for j, each in enumerate(types) if each.categories is not None],
             feature_selection="none",
             random_state=self.seed_ % 2**32,
@@ -88,7 +85,7 @@ class LIME(Baseline):
         scores = torch.zeros(len(rows), self.features_.count, dtype=torch.double)
         for row, (code, wanted) in enumerate(zip(codes, rows.wanted.tolist(), strict=True)):
             self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place: the discretiser draws from the same object
-            label = 1 if self._outputs.real else wanted  # lime calls a value the label 1
+            label = 1 if self._target.outputs.real else wanted  # lime calls a value the label 1
             found = self.explainer_.explain_instance(
                 code, self._answer, labels=(label,), num_features=len(owners), num_samples=self.num_samples
             )
@@ -98,4 +95,4 @@ class LIME(Baseline):
 
     def _answer(self, codes: np.ndarray) -> np.ndarray:
         answer: np.ndarray = self._asked(self._rows(codes)).numpy()
-        return answer[:, 0] if self._outputs.real else answer
+        return answer[:, 0] if self._target.outputs.real else answer

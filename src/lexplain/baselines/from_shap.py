@@ -21,10 +21,7 @@ class KernelSHAP(Baseline):
     Args:
         samples: subsets asked for a row; None: shap's 2 d + 2,048, or all of them where there are fewer.
         background: weighted rows, by k-means, that stand for the training rows; of fewer rows, all.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, 2017, theorem 2.
@@ -60,8 +57,7 @@ class KernelSHAP(Baseline):
 
     def _answer(self, x: np.ndarray) -> np.ndarray:
         rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
-        answer: np.ndarray = self._ask(rows).numpy()
-        return answer
+        return np.asarray(self._ask(rows))
 
     def _scores(self, rows: Rows) -> Tensor:
         samples: int | str = self.samples or "auto"
@@ -77,10 +73,7 @@ class DeepSHAP(Baseline):
 
     Args:
         background: training rows, drawn at random; twice as many are in flight, for shap goes row by row.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Lundberg and Lee, A Unified Approach to Interpreting Model Predictions, 2017, section 4.2.
@@ -118,8 +111,7 @@ class DeepSHAP(Baseline):
             ) from broken
         every = torch.as_tensor(values)
         every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
-        scores: Tensor = self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
-        return scores
+        return self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
 
 
 class TreeSHAP(Baseline):
@@ -147,7 +139,7 @@ class TreeSHAP(Baseline):
 
     def _scores(self, rows: Rows) -> Tensor:
         values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)
-        columns = _of_class(values, rows.wanted, two_sided=self._outputs.count == 2)  # (b, raw columns)
+        columns = _of_class(values, rows.wanted, two_sided=self._target.outputs.count == 2)  # (b, raw columns)
         features = cast("Columns", self.features_)
         owners = torch.tensor(features.owners)
         return torch.zeros(len(rows), features.count, dtype=columns.dtype).index_add(1, owners, columns)

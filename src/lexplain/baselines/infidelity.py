@@ -22,10 +22,7 @@ class Infidelity(Baseline):
     Args:
         draws: noisy rows.
         noise: their standard deviation, in standard deviations of the columns.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, proposition 3.1 and section 3.3 (noisy baseline).
@@ -66,8 +63,7 @@ class Infidelity(Baseline):
         right = falls * (m * x - sums) - (x * answers.sum(1, keepdim=True) - answers @ self.noisy_)  # (b, D)
         level = RIDGE * gram.diagonal(dim1=1, dim2=2).mean(1)[:, None, None]
         slopes = torch.linalg.solve(gram + level * torch.eye(x.shape[1], dtype=x.dtype), right)
-        scores: Tensor = self.features_.gather(slopes.reshape(rows.x.shape))
-        return scores
+        return self.features_.gather(slopes.reshape(rows.x.shape))
 
     def _copies(self) -> int:
         return prod(self.features_.shape)  # a row's system is so many rows large

@@ -11,12 +11,10 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Trial, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
-from ..core.kinds import kind_of
 from ..core.splits import tenth
 from ..methods import Step
 from ..networks import MLP
 from ..objectives import cross_entropy
-from ..training import train_network
 from .baseline import Baseline, Rows
 
 
@@ -43,10 +41,7 @@ class SENN(Baseline):
     Args:
         smooth: price of weights that are not the slopes of the answer.
         steps: optimiser steps.
-        keep: see `Baseline`, as are the others.
-        features: likewise.
-        max_rows: likewise.
-        random_state: likewise.
+        keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, equation 3, section 3.2.
@@ -75,23 +70,13 @@ class SENN(Baseline):
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.enough_rows(len(x))
         check.counts(steps=self.steps)
-        assert self.target_ is not None
-        self.network_ = _Network(self.features_.shape, self._outputs.count)
-        parts = tenth(Trial(x, as_target(self.target_.values, self._outputs.real)), self.seed_)
+        self.network_ = _Network(self.features_.shape, self._target.outputs.count)
+        parts = tenth(Trial(x, as_target(self._target.values, self._target.outputs.real)), self.seed_)
         step = Step("senn", self.network_, self._loss, self._misfit)
-        train_network(
-            self.network_,
-            step,
-            parts,
-            steps=self.steps,
-            patient=True,
-            warmup_steps=kind_of(self.features_).pace.warmup_steps,
-            max_rows=self._most(),
-            seed=self.seed_,
-        )
+        self._train(self.network_, step, parts, self.steps)
 
     def _misfit(self, trial: Trial) -> Tensor:
-        return cross_entropy(trial.target, self._outputs.from_network(self.network_(trial.x)[0])).mean()
+        return cross_entropy(trial.target, self._target.outputs.from_network(self.network_(trial.x)[0])).mean()
 
     def _loss(self, trial: Trial) -> Tensor:
         """Misfit, and how far the weights are from the slopes of the logits."""
@@ -99,20 +84,17 @@ class SENN(Baseline):
         logits, weights = self.network_(x)
         slopes = [torch.autograd.grad(logits[:, c].sum(), x, create_graph=True)[0] for c in range(logits.shape[1])]
         apart = (torch.stack(slopes, 2) - weights).square().sum((1, 2)).mean()
-        loss: Tensor = cross_entropy(trial.target, self._outputs.from_network(logits)).mean() + self.smooth * apart
+        loss: Tensor = cross_entropy(trial.target, self._target.outputs.from_network(logits)).mean() + self.smooth * apart
         return loss
 
     def _say(self, rows: RawRows, x: Tensor) -> Tensor:
         logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._most())])
-        assert self.target_ is not None
-        said: Tensor = logits * self.target_.scale + self.target_.mean if self._outputs.real else logits.softmax(1)
+        said: Tensor = logits * self._target.scale + self._target.mean if self._target.outputs.real else logits.softmax(1)
         return said
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor]:
         return partial(self._say, None, x)
 
     def _scores(self, rows: Rows) -> Tensor:
-        assert self.target_ is not None
         weights = self.network_(rows.x)[1][torch.arange(len(rows)), :, rows.wanted]
-        scores: Tensor = self.features_.gather(rows.x * weights) * self.target_.scale
-        return scores
+        return self.features_.gather(rows.x * weights) * self._target.scale

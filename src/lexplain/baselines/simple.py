@@ -46,9 +46,7 @@ class OracleBaseline(Baseline):
     Args:
         truth: (rows, features) of bool, of the very rows that will be explained, in their order.
         keep: most features to keep; None: all true ones.
-        features: see `Baseline`, as are the others.
-        max_rows: likewise.
-        random_state: likewise.
+        features, max_rows, random_state: See `Baseline`.
     """
 
     name = "oracle"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from .contracts import Features, Labels, Model, RawRows
 from .explanation import Explanation
@@ -22,25 +22,17 @@ class Explains(Protocol):
 class ExplainerFace(Explains, Protocol):
     """Can be fitted again and compared: a scikit-learn estimator with a `random_state`. What ends in _ exists once it is fitted."""
 
+    fits_each_row: ClassVar[bool]  # whether explaining a row is a fit of its own; comparisons then explain 200 rows by default
+    fit_seconds_: float | None  # seconds that `fit` took; None: it was read from a file
+    findings_: list[str]  # problems that `fit` found, one sentence each
+
     @property
     def name(self) -> str:
         """The name in tables."""
 
     @property
-    def fits_each_row(self) -> bool:
-        """Whether explaining a row is a fit of its own; comparisons then explain 200 rows by default."""
-
-    @property
-    def fit_seconds_(self) -> float | None:
-        """Seconds that `fit` took; None if it was read from a file."""
-
-    @property
     def model_rows_(self) -> int:
         """Rows that the model was queried on since `fit` began, by `explain` too."""
-
-    @property
-    def findings_(self) -> list[str]:
-        """Problems that `fit` found, one sentence each."""
 
     def needs_of(self, features: Features) -> tuple[str, ...]:
         """What `fit` needs one of: "y", "model", or "network" (a model with gradients); (): nothing."""

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -253,7 +253,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     # ---- comparisons ----
 
-    fits_each_row = False  # one forward pass explains all rows
+    fits_each_row: ClassVar[bool] = False  # one forward pass explains all rows
 
     @property
     def name(self) -> str:

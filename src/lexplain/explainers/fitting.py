@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import Outputs, Trial, joined, seeded
-from ..core.contracts import Features, Labels, Model, RawRows
+from ..core.contracts import Labels, Model, RawRows
 from ..core.kinds import features_for, kind_of
 from ..core.rows import plain
 from ..core.seeding import seed_of
@@ -51,23 +51,18 @@ class Fitted:
     history: pd.DataFrame
 
 
-def unfitted_features(explainer: Explainer, X: RawRows) -> Features:
-    """What can be on or off, not fitted yet unless a Method brings it, whose imputer was fitted with it."""
-    if isinstance(explainer.method, Method):
-        return explainer.method.features
-    return explainer.features if explainer.features is not None else features_for(X)
-
-
 class Fitting:
     """The steps of one fit."""
 
     def __init__(self, explainer: Explainer, X: RawRows, y: Labels, model: Model) -> None:
-        blank = unfitted_features(explainer, X)
         if isinstance(explainer.method, Method):
+            blank = explainer.method.features  # its imputer was fitted with them
             parts = ("keep", "penalty", "features", "selector", "predictor", "imputer", "continuity", "options")
             given = [name for name in parts if getattr(explainer, name) not in (None, {})]
             if given:
                 raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
+        else:
+            blank = explainer.features if explainer.features is not None else features_for(X)
         self.explainer, self.recipe = explainer, chosen_recipe(explainer.method, blank)
         self.regime = chosen_regime(explainer.regime, self.recipe, y, model)
         if isinstance(self.recipe, Recipe):

@@ -95,16 +95,7 @@ class Problem:
 def targets_of(
     X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None, max_rows: int | None = None
 ) -> Targets:
-    """Read labels and ask a model about raw rows.
-
-    Args:
-        X: rows.
-        y: labels, values or probabilities; None: there are none.
-        model: as for `Problem.of`.
-        like: targets whose classes and units these share.
-        classes: labels that y may hold, some of which it may lack; None: those that it holds.
-        max_rows: most rows that the model is asked about at a time; None: all.
-    """
+    """Read the labels of raw rows and query a model, as `Problem.of` does; `classes` are all labels, where y may lack some."""
     labels = None if y is None else _labels(y, None if like is None else like.labels, classes)
     answer, asked = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
     if like is not None and answer is not None and like.answer is not None:
