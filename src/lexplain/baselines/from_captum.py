@@ -5,8 +5,9 @@ Those with gradients explain the network's output as it comes: logits where it r
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from types import ModuleType
+from collections.abc import Mapping
+from types import MappingProxyType, ModuleType
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -20,10 +21,13 @@ class GradientBaseline(Baseline):
     """What the gradients of a network say of encoded rows."""
 
     needs = ("network",)
+    method: ClassVar[str]  # the name of captum's class
+    settings: ClassVar[Mapping[str, bool]] = {}  # of its `attribute`
 
-    @abstractmethod
     def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
         """Scores (b, ...) of encoded rows (b, ...) for the outputs (b,), on the network's device."""
+        scores: Tensor = getattr(captum, self.method)(self.network_).attribute(x, target=wanted, **self.settings)
+        return scores
 
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.require("captum.attr", extra="peers")  # before the rows to explain come
@@ -46,10 +50,7 @@ class Saliency(GradientBaseline):
 
     name = "saliency"
     asks_off_data = False
-
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
-        slopes: Tensor = captum.Saliency(self.network_).attribute(x, target=wanted, abs=False)
-        return slopes
+    method, settings = "Saliency", MappingProxyType({"abs": False})
 
 
 class GradientXInput(GradientBaseline):
@@ -61,10 +62,7 @@ class GradientXInput(GradientBaseline):
 
     name = "gradient_x_input"
     asks_off_data = False
-
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
-        products: Tensor = captum.InputXGradient(self.network_).attribute(x, target=wanted)
-        return products
+    method = "InputXGradient"
 
 
 class IntegratedGradients(GradientBaseline):
@@ -111,13 +109,10 @@ class DeepLift(GradientBaseline):
     """
 
     name = "deeplift"
+    method = "DeepLift"
 
     def _copies(self) -> int:
         return 2  # the row and the mean row go through together
-
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
-        parts: Tensor = captum.DeepLift(self.network_).attribute(x, target=wanted)
-        return parts
 
 
 class SmoothGrad(GradientBaseline):

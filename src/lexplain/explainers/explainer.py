@@ -128,12 +128,12 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
         """
         began = time.perf_counter()
-        fitted = Fitting(self, X, y, model).run(checkpoint)
-        self._remember(X, fitted.method, fitted.target, fitted.regime, fitted.problem.targets.model)
-        self.history_, self.path_, self.splits_ = fitted.history, fitted.path, fitted.splits
+        fitting = Fitting(self, X, y, model)
+        method, self.splits_, self.path_, self.history_ = fitting.run(checkpoint)
+        self._remember(X, method, fitting.target, fitting.regime, fitting.problem.targets.model)
         self.fit_seconds_: float | None = time.perf_counter() - began
-        rows = fitted.splits.validation.to(device_of(self.device))
-        self.findings_ = findings(fitted.method, rows, fitted.regime, max_rows=self._max_rows())
+        rows = self.splits_.validation.to(device_of(self.device))
+        self.findings_ = findings(method, rows, fitting.regime, max_rows=self._max_rows())
         for finding in self.findings_:
             warnings.warn(finding, FitWarning, stacklevel=2)
         return self

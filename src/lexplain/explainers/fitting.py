@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,8 +22,8 @@ from ..core.seeding import seed_of
 from ..core.splits import Splits
 from ..imputers import IMPUTERS, with_fewer_rows
 from ..imputers.given import fitted_imputer
-from ..methods import Method, Parts, Recipe, Regime
-from ..models import Problem, Target, frozen_predictor
+from ..methods import Method, Parts, Recipe
+from ..models import Problem, frozen_predictor
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price
@@ -38,14 +37,10 @@ THOROUGH = 2  # times as many of a thorough one, for methods that do not grow by
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """What a fit learned."""
 
     method: Method
-    problem: Problem
-    target: Target
-    regime: Regime
     splits: Splits
     path: pd.DataFrame | None
     history: pd.DataFrame
@@ -72,9 +67,10 @@ class Fitting:
         problem = Problem.read(X, blank)
         refuse_settings(explainer, self.recipe, problem.features.count, len(problem))
         self.keep = size_asked(explainer, self.recipe)
-        self.problem = problem.asking(y if self._explains_labels else None, model)  # last, as a model may be slow
+        explains_labels = self.regime in ("free", "fixed")
+        self.problem = problem.asking(y if explains_labels else None, model)  # last, as a model may be slow
         labels, answer, _ = self.problem.targets
-        target = labels if self._explains_labels else answer
+        target = labels if explains_labels else answer
         assert target is not None  # the regime says so
         self.target = target
         self.seed = seed_of(explainer.random_state)
@@ -82,10 +78,6 @@ class Fitting:
             _refuse_misfit(answer.outputs, target.outputs, "the model")
         if explainer.tolerance_points is not None and target.outputs.real:
             raise ValueError("a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points")
-
-    @property
-    def _explains_labels(self) -> bool:
-        return self.regime in ("free", "fixed")
 
     def run(self, checkpoint: str | Path | None) -> Fitted:
         """Build the method, train it, and choose how much it keeps."""
@@ -108,7 +100,7 @@ class Fitting:
                 history += more
             if type(method.imputer) in IMPUTERS.values():
                 method.imputer = with_fewer_rows(method.imputer)
-        return Fitted(method, self.problem, self.target, self.regime, splits, path, pd.DataFrame(history))
+        return Fitted(method, splits, path, pd.DataFrame(history))
 
     # ---- what is trained ----
 

@@ -134,8 +134,4 @@ def recipe(
     The function takes (features, outputs, parts, *, k) where it is sized by k, else (features, outputs, parts, *, size), and settings of
     its own with their defaults.
     """
-
-    def wrap(build: Callable[..., Method]) -> Recipe:
-        return Recipe(build, sized_by, size, reads_output, imputer, kinds, prices_masks, scales_itself, joint_options)
-
-    return wrap
+    return lambda build: Recipe(build, sized_by, size, reads_output, imputer, kinds, prices_masks, scales_itself, joint_options)
