@@ -98,7 +98,7 @@ def _took(parts: dict[str, list[float]], name: str, began: float, device: str) -
     return now
 
 
-def training.settings: str, *, quick: bool) -> Sheet:
+def training(device: str, *, quick: bool) -> Sheet:
     """How long a full training of switching panels takes, from the time of some steps."""
     draw = np.random.default_rng(0)
     rows = BATCH * (4 if quick else TIMED)
@@ -120,7 +120,7 @@ def training.settings: str, *, quick: bool) -> Sheet:
 def run(*, quick: bool = False, device: str = "cpu", seconds: float = 10.0) -> list[Sheet]:
     """Measure and lay out."""
     told = explaining(device, seconds=1.0 if quick else seconds)
-    return [told, shares(device, repeats=3 if quick else 30), training.settings, quick=quick or device == "cpu")]
+    return [told, shares(device, repeats=3 if quick else 30), training(device, quick=quick or device == "cpu")]
 
 
 def main() -> None:
