@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,10 +27,7 @@ from ..experiments.scene import Scene
 from ..methods import METHODS
 from ..training import Settings, fit
 from .page import mark_of
-from .table import Page, Results, Table, in_order
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .table import Drawn, Page, Results, Table, in_order
 
 Selector = Callable[..., Tensor]  # rows (n, d), labels (n,) and the features that really decide (n, d), to masks (n, d)
 LEAST = 3  # features shown to a row of the first class by a selector that spells by size
@@ -183,7 +180,7 @@ def page(results: Results) -> Page:
     return Page(frame, [("Verdicts", _shares(every)), ("By data set", _shares(by_set))], {"estimates": lambda: _figure(frame)})
 
 
-def _figure(frame: pd.DataFrame) -> Axes:
+def _figure(frame: pd.DataFrame) -> Drawn:
     from ..report import strip
 
     drawn = frame.rename(columns={"encoding": "encoding, nats", "label": "kind"})

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -31,9 +31,7 @@ from ..models import Trained
 from ..networks import MLP, UNet, cnn, mlp
 from ..objectives import Continuity
 from ..training import Settings, fabric_of, fit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .table import Drawn
 
 AT_ONCE = 1000  # images that are explained together
 CHECKED = 4000  # validation images that choose the best epoch
@@ -244,7 +242,7 @@ def masks_of(cell: Cell, folder: Path) -> Tensor | None:
         return torch.as_tensor(kept["mask"])
 
 
-def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Figure | None:
+def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Drawn:
     """One row a cell of seed 0: test images with what each cell kept; None where no cell has any."""
     from ..report import masks_side_by_side
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import pandas as pd
 import torch
 from torch import nn
 
@@ -23,11 +22,8 @@ from ..networks import UNet, cnn
 from ..objectives import cross_entropy
 from ..training import Settings, fabric_of, fit
 from .images import gallery, keep_masks, scene_of_cell
-from .page import mean_and_spread
+from .page import mean_and_spread, strip_of_seeds
 from .table import Page, Results, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PUBLISHED = 95.8
 SIZE: dict[str, Any] = {"steps": 2000, "model_steps": 1000}
@@ -94,20 +90,13 @@ def _answers(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
 def page(results: Results) -> Page:
     """How often the network says the same of four patches."""
     frame = results.frame(percent=("post-hoc ACC", "model ACC"))
+    title, called = "Does the network say the same of four patches?", f"published: {PUBLISHED:g}"
+    strip = partial(strip_of_seeds, frame, "post-hoc ACC", "post-hoc accuracy, %", line=PUBLISHED, title=title, called=called)
     return Page(
         frame,
         [("Post-hoc accuracy", mean_and_spread(frame, ["label"], ["post-hoc ACC", "model ACC", "fit_seconds"]))],
-        {"seeds": lambda: _figure(frame), "kept": lambda: gallery(results.asked, results.run.folder)},
+        {"seeds": strip, "kept": lambda: gallery(results.asked, results.run.folder)},
     )
-
-
-def _figure(frame: pd.DataFrame) -> Axes:
-    from ..report import strip
-
-    told = "post-hoc accuracy, %"
-    points = frame.assign(**{told: frame["post-hoc ACC"]}, seeds="seed " + frame["seed"].astype(str))
-    title = "Does the network say the same of four patches?"
-    return strip(points, value=told, by="label", colour="seeds", line=PUBLISHED, title=title, called=f"published: {PUBLISHED:g}")
 
 
 NOTES = (

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import pandas as pd
+from typing import Any
 
 from ..data import load_data
 from ..experiments.cell import Cell
 from .images import compute, shares
-from .page import mean_and_spread
+from .page import mean_and_spread, strip_of_seeds
 from .table import Page, Results, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 OTHER_RATES = (0.05, 0.2)
 SIZE: dict[str, Any] = {"steps": 2000, "batch_size": 128, "judge_steps": 1500, "networks": "deep"}
@@ -48,23 +43,16 @@ def page(results: Results) -> Page:
     truth = load_data("faces", seed=0, rows=results.asked[0].training.get("rows")).test.truth
     assert truth is not None
     chance = 100 * float(truth.mean())
+    title, called = "Does the explanation of a smile lie on the mouth?", f"by chance: {chance:.1f}"
     columns = ["inside the box", "ACC", "eACC", "eAUROC", "FULL ACC", "breaks", "fit_seconds"]
     frame = frame.sort_values(["label", "rate"], kind="stable")
+    axis, tenth = "% of the kept patches inside the box", frame[frame["rate"] == 10]
     return Page(
         frame,
         [("Over selection rates (% of patches)", mean_and_spread(frame, ["label", "rate"], columns))],
-        {"inside": lambda: _figure(frame[frame["rate"] == 10], chance)},
+        {"inside": lambda: strip_of_seeds(tenth, "inside the box", axis, line=chance, title=title, called=called)},
         f"The box covers {chance:.1f} % of the patches of the test images.",
     )
-
-
-def _figure(frame: pd.DataFrame, chance: float) -> Axes:
-    from ..report import strip
-
-    told = "% of the kept patches inside the box"
-    drawn = frame.assign(**{told: frame["inside the box"]}, seeds="seed " + frame["seed"].astype(str))
-    title = "Does the explanation of a smile lie on the mouth?"
-    return strip(drawn, value=told, by="label", colour="seeds", line=chance, title=title, called=f"by chance: {chance:.1f}")
 
 
 NOTES = (

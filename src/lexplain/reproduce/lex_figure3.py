@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from ..experiments.cell import Cell
 from .page import mean_and_spread
 from .synthetic import compute
-from .table import Figures, Page, Results, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .table import Drawn, Figures, Page, Results, Table
 
 SETS = ("s1", "s2", "s3")
 KEPT = (2, 3, 4, 5, 6, 7, 8, 9)
@@ -71,7 +68,7 @@ def _figures(frame: pd.DataFrame) -> Figures:
     return {f"{data}-{metric}": partial(_figure, part, metric) for metric in ("TPR", "FDR", "eACC") for data, part in parts.items()}
 
 
-def _figure(frame: pd.DataFrame, metric: str) -> Axes:
+def _figure(frame: pd.DataFrame, metric: str) -> Drawn:
     from ..report import sweep
 
     groups = frame.groupby(["label", "k"])[metric]

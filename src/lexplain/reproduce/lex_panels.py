@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ..experiments.cell import Cell
 from .images import compute, gallery, shares
-from .page import mean_and_spread
-from .table import Figures, Page, Results, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .page import mean_and_spread, strip_of_seeds
+from .table import Drawn, Figures, Page, Results, Table
 
 ZERO, SURROGATE = "zero", "surrogate zero"
 ROWS = ("Marginal", dict[str, Any]())
@@ -155,24 +151,12 @@ def _frame(results: Results, some: list[Cell]) -> pd.DataFrame:
 
 
 def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> Figures:
-    figures: dict[str, Callable[[], Axes]] = {"imputations": lambda: _strip(at, good)}
-    if over["rate"].nunique() > 1:
-        figures["rates"] = lambda: _sweep(over)
-    return figures
+    title, called = "Which imputation errs least?", f"a good answer: at most {good:g} %"
+    strip = partial(strip_of_seeds, at, "wrong panel %", "% in the wrong panel", line=good, title=title, called=called)
+    return {"imputations": strip, **({"rates": lambda: _sweep(over)} if over["rate"].nunique() > 1 else {})}
 
 
-def _strip(at: pd.DataFrame, good: float) -> Axes:
-    from ..report import strip
-
-    drawn = at.rename(columns={"wrong panel %": "% in the wrong panel", "label": "imputation"}).assign(
-        seeds=lambda f: "seed " + f["seed"].astype(str)
-    )
-    title = "Which imputation errs least?"
-    x, called = "% in the wrong panel", f"a good answer: at most {good:g} %"
-    return strip(drawn, value=x, by="imputation", colour="seeds", line=good, title=title, called=called)
-
-
-def _sweep(over: pd.DataFrame) -> Axes:
+def _sweep(over: pd.DataFrame) -> Drawn:
     from ..report import sweep
 
     x, y = "% of pixels kept", "% of the selection in the wrong panel"

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from .. import __version__
 from ..core.files import write_bytes
 from ..measures.statistics import decimals
-from .table import Results, Run, Section, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from .table import Drawn, Results, Run, Section, Table
 
 DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel %",)}  # else 1
 LEAST = "_seconds"  # ends the names of times, of which the least is shown: the others waited for what ran beside them
@@ -44,6 +39,14 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
 def mark_of(frame: pd.DataFrame) -> str:
     """The mark of a row that is made of these cells: nothing where all are of the present code."""
     return "" if "fresh" not in frame or frame["fresh"].all() else MARK
+
+
+def strip_of_seeds(frame: pd.DataFrame, column: str, axis: str, *, line: float, title: str, called: str) -> Drawn:
+    """Draw one point a cell, a line for each label and a colour for each seed, beside a number that they are compared with."""
+    from ..report import strip
+
+    points = frame.rename(columns={column: axis}).assign(seeds="seed " + frame["seed"].astype(str))
+    return strip(points, value=axis, by="label", colour="seeds", line=line, title=title, called=called)
 
 
 def _text(name: str, mean: float, spread: float) -> str:
@@ -79,7 +82,7 @@ def write_page(run: Run, table: Table, results: Results) -> Path:
     return write_bytes(run.folder / "README.md", ("\n\n".join([*head, *body]) + "\n").encode())
 
 
-def _drawn(run: Run, name: str, draw: Callable[[], Figure | Axes | None]) -> bool:
+def _drawn(run: Run, name: str, draw: Callable[[], Drawn]) -> bool:
     """Draw a figure into its file; whether there is one."""
     from ..report import save
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,7 @@ from ..experiments.cell import Cell
 from ..measures.prediction import accuracy, auroc, log_likelihood
 from .page import mean_and_spread
 from .synthetic import compute
-from .table import Figures, Page, Results, Table, in_order
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .table import Drawn, Figures, Page, Results, Table, in_order
 
 SETS = ("s1", "s2", "s3")
 COLUMNS = ("CFSR", "TPR", "FDR", "AUROC", "eAUROC", "ACC", "eACC")
@@ -101,20 +98,13 @@ def _authors() -> pd.DataFrame:
 
 def _figures(frame: pd.DataFrame) -> Figures:
     tables = {str(data): _summary(part) for data, part in frame.groupby("data")}
-    kinds = {"honesty": _honesty, "truth": _truth}
-    return {f"{data}-{kind}": partial(draw, table) for data, table in tables.items() for kind, draw in kinds.items()}
+    return {f"{data}-{kind}": partial(_figure, table, kind) for data, table in tables.items() for kind in ("honesty", "truth")}
 
 
-def _honesty(table: pd.DataFrame) -> Axes:
-    from ..report import honesty
+def _figure(table: pd.DataFrame, kind: str) -> Drawn:
+    from ..report import honesty, truth_tradeoff
 
-    return honesty(table)
-
-
-def _truth(table: pd.DataFrame) -> Axes:
-    from ..report import truth_tradeoff
-
-    return truth_tradeoff(table)
+    return honesty(table) if kind == "honesty" else truth_tradeoff(table)
 
 
 def _summary(frame: pd.DataFrame) -> pd.DataFrame:

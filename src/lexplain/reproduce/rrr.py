@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,9 +24,7 @@ from ..methods import METHODS
 from ..objectives import Irrelevant
 from ..right_reasons import Alternatives, RightReasons, find_another_explanation
 from ..training import Settings, fit
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from .table import Drawn
 
 HIDDEN = (50, 30)  # of the paper's network
 TRAINING: dict[str, Any] = {"epochs": 64}
@@ -128,16 +126,13 @@ def compute_words(cell: Cell) -> Record:
     return {f"words {place}": line for place, line in enumerate(words, start=1)}
 
 
-def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Figure:
+def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Drawn:
     """The models of a search side by side, on a few test rows."""
     from ..report import another_explanation
 
     data, found = search(cell)
-    return another_explanation(found, data.test.x[:SHOWN], shape=shape, titles=_classes(data))
-
-
-def _classes(data: Dataset) -> tuple[str, ...]:
-    return tuple(f"class {label}" for label in data.test.y[:SHOWN])
+    titles = tuple(f"class {label}" for label in data.test.y[:SHOWN])
+    return another_explanation(found, data.test.x[:SHOWN], shape=shape, titles=titles)
 
 
 def compute_iris(cell: Cell) -> Record:

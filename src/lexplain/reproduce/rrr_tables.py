@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +11,7 @@ import pandas as pd
 from ..experiments.cell import Cell
 from . import rrr
 from .page import MARK, mark_of, mean_and_spread
-from .table import Page, Results, Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from .table import Drawn, Page, Results, Table
 
 PAPER = "Ross, Hughes and Doshi-Velez, 2017"
 SPEED_SETS = ("iris_cancer", "colours", "decoy_digits", "newsgroups", "decoy_mnist")
@@ -178,7 +175,7 @@ def sweep_page(results: Results) -> Page:
     return Page(frame, [("Mean over seeds", mean_and_spread(frame, ["data", "asked"], columns))], {"sweep": lambda: _sweep_figure(frame)})
 
 
-def _sweep_figure(frame: pd.DataFrame) -> Axes:
+def _sweep_figure(frame: pd.DataFrame) -> Drawn:
     from ..report import sweep
 
     fixed = frame[frame["asked"] != "auto"].assign(power=lambda part: np.log10(part["asked"].astype(float)), label="fixed strength")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Section: TypeAlias = tuple[str, pd.DataFrame]  # a heading, and the table below it
-Figures: TypeAlias = "Mapping[str, Callable[[], Figure | Axes | None]]"  # names of files to what draws them; None: nothing to draw
+Drawn: TypeAlias = "Figure | Axes | None"  # None: nothing to draw
+Figures: TypeAlias = Mapping[str, Callable[[], Drawn]]  # names of files to what draws them
 
 
 @dataclass(frozen=True)
