@@ -11,7 +11,7 @@ import pandas as pd
 from .. import __version__
 from ..core.files import write_bytes
 from ..measures.statistics import decimals
-from .table import Drawn, Results, Run, Section, Table
+from .table import Drawn, Results, Run, Table
 
 DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel %",)}  # else 1
 LEAST = "_seconds"  # ends the names of times, of which the least is shown: the others waited for what ran beside them
@@ -66,13 +66,15 @@ def write_page(run: Run, table: Table, results: Results) -> Path:
     page = table.page(results)
     frame, sections = page.frame, page.sections
     every = pd.concat([frame, results.frame()]).drop_duplicates("key")
-    seeds = {int(seed) for seed in frame["seed"]}
+    seeds, wanted = {int(seed) for seed in frame["seed"]}, {cell.key for cell in results.asked}
+    timed = any(str(name).endswith(LEAST) for _, section in sections for name in section.columns)
+    how_to_read = f"Mean over seeds, with the standard deviation in brackets{'; of seconds, the least' if timed else ''}."
     head = [
         f"# {table.title}",
         f"Written by `{run.command}` (lexplain {__version__}).",
         f"Seeds: {_listed(seeds)}. Machine: {'; '.join(sorted(set(every['machine'])))}. Date: {_dates(every)}.",
-        " ".join(filter(None, [table.notes, page.notes, _how_to_read(sections) if len(seeds) > 1 else ""])),
-        " ".join([_count(results), *_unfinished(results)]),
+        " ".join(filter(None, [table.notes, page.notes, how_to_read if len(seeds) > 1 else ""])),
+        " ".join([f"{len(wanted & set(results.records))} of {len(wanted)} cells are computed.", *_unfinished(results)]),
         *_older(every),
     ]
     body = [f"## {heading}\n\n{markdown(section)}" for heading, section in sections]
@@ -95,11 +97,6 @@ def _drawn(run: Run, name: str, draw: Callable[[], Drawn]) -> bool:
     return figure is not None
 
 
-def _how_to_read(sections: Sequence[Section]) -> str:
-    timed = any(str(name).endswith(LEAST) for _, table in sections for name in table.columns)
-    return f"Mean over seeds, with the standard deviation in brackets{'; of seconds, the least' if timed else ''}."
-
-
 def _dates(frame: pd.DataFrame) -> str:
     """When cells were computed: a day, or from when to when."""
     first, last = frame["date"].min(), frame["date"].max()
@@ -111,12 +108,6 @@ def _listed(numbers: Collection[int]) -> str:
     ordered = sorted(numbers)
     runs = [list(run) for _, run in groupby(ordered, key=lambda number: number - ordered.index(number))]
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > MANY else ", ".join(map(str, run)) for run in runs)
-
-
-def _count(results: Results) -> str:
-    """How many of the cells asked for are there."""
-    wanted = {cell.key for cell in results.asked}
-    return f"{len(wanted & set(results.records))} of {len(wanted)} cells are computed."
 
 
 def _unfinished(results: Results) -> list[str]:
