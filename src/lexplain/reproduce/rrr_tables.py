@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..experiments.cell import Cell
 from . import rrr
-from .page import MARK, mark_of, mean_and_spread
+from .page import mark_of, mean_and_spread
 from .table import Drawn, Page, Results, Table
 
 PAPER = "Ross, Hughes and Doshi-Velez, 2017"
@@ -19,14 +19,9 @@ FOUND = "Models found one after the other, without annotation"
 PERCENT = ("train", "test", "with iris", "without", "in corners", "in top", "in confound", "in iris", "held out 1", "test 1")
 
 
-def fits_of(results: Results, method: str = "right reasons") -> list[Cell]:
-    """The cells of one kind."""
-    return [cell for cell in results.asked if cell.method == method]
-
-
 def fitted(results: Results, by: Sequence[str], columns: Sequence[str], method: str = "right reasons") -> tuple[pd.DataFrame, pd.DataFrame]:
     """The finished fits, and their means over seeds; accuracies and shares in percent."""
-    frame = results.frame(fits_of(results, method), percent=set(PERCENT) & set(columns))
+    frame = results.frame((cell for cell in results.asked if cell.method == method), percent=PERCENT)
     return frame, mean_and_spread(frame, by, columns)
 
 
@@ -37,12 +32,12 @@ def searches(data: str, training: dict[str, Any], seeds: int) -> list[Cell]:
 
 def found_of(results: Results) -> list[Cell]:
     """The searches of a page, without the cells of words."""
-    return [cell for cell in fits_of(results, "find another") if cell.label == "search"]
+    return [cell for cell in results.asked if cell.label == "search"]
 
 
-def _models(frame: pd.DataFrame) -> pd.DataFrame:
+def _models(results: Results) -> pd.DataFrame:
     """What the models of searches are worth, mean over seeds."""
-    lines = []
+    frame, lines = results.frame(found_of(results)), []
     for place in (1, 2, 3):
         shares = [column for column in map(str, frame) if column.startswith("in ") and column.endswith(f" {place}")]
         columns = [f"held out {place}", f"test {place}", *shares]
@@ -67,7 +62,7 @@ def colour_page(results: Results) -> Page:
     frame, means = fitted(results, ["label"], ["train", "test", "in corners", "in top", "strength", "fit_seconds"])
     lines = [("plain", 100, "corners"), ("no corners", 100, "top"), ("no top", 100, "corners"), ("neither (1e6)", 54, "noise")]
     published = pd.DataFrame(lines, columns=["label", "test", "rule"])
-    sections = [("Mean over seeds", means), (FOUND, _models(results.frame(found_of(results)))), (f"Published ({PAPER})", published)]
+    sections = [("Mean over seeds", means), (FOUND, _models(results)), (f"Published ({PAPER})", published)]
     return Page(frame, sections, {"models": lambda: rrr.search_figure(found_of(results)[0], (5, 5, 3))})
 
 
@@ -94,7 +89,7 @@ def decoy_page(results: Results) -> Page:
     published = pd.DataFrame([("plain", 99.7, 51.6), ("annotated, 1000", 98.2, 96.1)], columns=["label", "train", "test"])
     sections = [
         ("Mean over seeds", means),
-        (FOUND, _models(results.frame(found_of(results)))),
+        (FOUND, _models(results)),
         ("Selections instead of slopes: L2X on decoy digits, 12 pixels, charged for marked ones", chosen),
         (f"Published ({PAPER})", published),
     ]
@@ -123,7 +118,7 @@ def iris_page(results: Results) -> Page:
     splits = 10 if results.run.quick else rrr.SPLITS
     return Page(
         frame,
-        [("Mean over seeds", means), (FOUND, _models(results.frame(found_of(results)))), (f"Published ({PAPER})", published)],
+        [("Mean over seeds", means), (FOUND, _models(results)), (f"Published ({PAPER})", published)],
         {"models": lambda: rrr.search_figure(found_of(results)[0], None)},
         f"Means over {splits} random splits of 100 rows, 67 to train on; the numbers under seeds are splits. `without`: the iris columns "
         "are 0 in the test rows. Inputs are raw as in the paper, or standardised by the training rows.",
@@ -145,7 +140,7 @@ def news_page(results: Results) -> Page:
     named = results.frame(cell for cell in results.asked if cell.label == "words")
     sections = [
         ("Mean over seeds", mean_and_spread(searched, ["data"], ["held out 1", "test 1", "diversity"])),
-        ("Models found one after the other", _models(results.frame(found_of(results)))),
+        ("Models found one after the other", _models(results)),
         ("Words of the post with a large slope, those of most test posts first (seed 0)", _words(named)),
     ]
     return Page(searched, sections)
@@ -178,12 +173,11 @@ def sweep_page(results: Results) -> Page:
 def _sweep_figure(frame: pd.DataFrame) -> Drawn:
     from ..report import sweep
 
-    fixed = frame[frame["asked"] != "auto"].assign(power=lambda part: np.log10(part["asked"].astype(float)), label="fixed strength")
-    found = frame[frame["asked"] == "auto"].assign(power=lambda part: np.log10(part["strength"]), label="found by the trainer")
-    means = [part.groupby("power" if name == "fixed" else "label")["test"].mean() for name, part in (("fixed", fixed), ("auto", found))]
-    line = pd.DataFrame({"log10 of the strength": means[0].index, "test accuracy": means[0].to_numpy(), "label": "fixed strength"})
-    point = {"log10 of the strength": [found["power"].mean()], "test accuracy": [means[1].iloc[0]], "label": ["found by the trainer"]}
-    return sweep(pd.concat([line, pd.DataFrame(point)]), x="log10 of the strength", y="test accuracy", by="label")
+    x, y, auto = "log10 of the strength", "test accuracy", frame["asked"] == "auto"
+    points = frame.assign(label=np.where(auto, "found by the trainer", "fixed strength")).rename(columns={"test": y})
+    points[x] = np.log10(points["strength"].where(auto, points["asked"].replace("auto", "nan").astype(float)))
+    means = points[~auto].groupby(["label", x], as_index=False)[y].mean()
+    return sweep(pd.concat([means, points[auto].groupby("label", as_index=False)[[x, y]].mean()]), x=x, y=y, by="label")
 
 
 # ---- speed ----
@@ -209,8 +203,7 @@ def _ratios(frame: pd.DataFrame) -> pd.DataFrame:
     """LIME's time over that of input gradients on the same rows, the median over seeds."""
     times = frame.pivot_table(index=["data", "seed"], columns="label", values="ms", sort=False)
     ratios = (times["LIME"] / times["input gradients"]).groupby("data", sort=False).median()
-    older = set() if "fresh" not in frame else set(frame.loc[~frame["fresh"].astype(bool), "data"])
-    names = [f"{name}{MARK if name in older else ''}" for name in ratios.index]
+    names = [f"{name}{mark_of(frame[frame['data'] == name])}" for name in ratios.index]
     return pd.DataFrame({"data": names, "times": [f"{value:,.0f}" for value in ratios]})
 
 
