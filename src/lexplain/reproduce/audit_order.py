@@ -73,19 +73,16 @@ def page(results: Results) -> Page:
     return Page(frame, [("Verdicts and evidence", table)])
 
 
-NOTES = (
+TABLE = Table(
+    "audit-order",
+    "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
+    "The audit of REAL-X and of joint methods that explain a network, S1 to S3",
     "A network learns the labels; each method explains it with the published k or lambda (REAL-X, appendix E), and `lx.audit` judges the "
     "explanation of 10,000 test rows by judges that learned from the training rows. Encoding: nats that the choice of the mask tells "
     f"beyond what it shows, against a margin of {MARGIN:g}. ACC and AUROC are those of the method's own predictor, eACC and eAUROC those "
     "of EVAL-X, all of the network's answers. FS-M: the network itself says the same from the kept features, the others at their mean; "
     "FS-A: a fresh network that learned from rows masked in this way does. FS-A high with FS-M low is MEED's sign of a mask that is read "
-    "instead of the values."
-)
-TABLE = Table(
-    "audit-order",
-    "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
-    "The audit of REAL-X and of joint methods that explain a network, S1 to S3",
-    NOTES,
+    "instead of the values.",
     cells,
     compute,
     page,

@@ -206,19 +206,16 @@ def _share(count: int, draws: int) -> str:
     return f"{100 * count / draws:.0f} [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"
 
 
-NOTES = (
+TABLE = Table(
+    "audit-power",
+    "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
+    "The encoding test: power and false alarms",
     f"Each draw has {ROWS:,} rows to learn from and {ROWS:,} to judge (digits: 898 and 899), of S1, S2 and S3 in turn. The margin is "
     f"{MARGIN:g} nats, and each side of the test errs at 5 %. Selectors that encode: *position* shows the feature that has the label's "
     "number; *size* shows a random subset, larger for class 1; *omission* shows the true features but x11, which decides which they are; "
     "L2X shows one pixel. Honest ones: random subsets, the true features (oracle), one set for all rows, and REAL-X with the published "
     "lambda, fitted briefly to other rows. In brackets: exact 95 % intervals of shares; the spread of estimates over draws. The exact "
-    "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but REAL-X's is unknown."
-)
-TABLE = Table(
-    "audit-power",
-    "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
-    "The encoding test: power and false alarms",
-    NOTES,
+    "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but REAL-X's is unknown.",
     cells,
     compute,
     page,

@@ -83,16 +83,13 @@ def page(results: Results) -> Page:
     return Page(frame, sections)
 
 
-NOTES = (
-    "`lx.Explainer().fit(X, y)` on 10,000 rows, the same call for every line; masks of 10,000 test rows against the truth, in percent. "
-    "Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
-    "what is not kept is drawn anew. Seconds of processes of one thread each that ran side by side."
-)
 TABLE = Table(
     "default",
     "the default method on S1-S3, with noise columns, correlation and real values, and on the sets of L2X",
     "The default method, from labels, where the truth is known",
-    NOTES,
+    "`lx.Explainer().fit(X, y)` on 10,000 rows, the same call for every line; masks of 10,000 test rows against the truth, in percent. "
+    "Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
+    "what is not kept is drawn anew. Seconds of processes of one thread each that ran side by side.",
     cells,
     compute,
     page,

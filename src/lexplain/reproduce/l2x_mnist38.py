@@ -99,17 +99,14 @@ def page(results: Results) -> Page:
     )
 
 
-NOTES = (
-    "Post-hoc accuracy: how often the network gives the same answer when all but four of 49 patches are black. Published for L2X: "
-    f"{PUBLISHED}. A convolutional network of ours is explained; the paper's was another. As published, L2X learns a predictor of its own "
-    "from black patches, which the network itself has never seen and may read otherwise; where the network predicts in its place, patches "
-    "are chosen for what it says. Without it the outcome depends on the seed: a mean tells of no single run."
-)
 TABLE = Table(
     "l2x-mnist38",
     "L2X, table 4: the four patches that make a network say 3 or 8",
     "L2X, table 4: 3 against 8, four patches of 4 x 4 pixels",
-    NOTES,
+    "Post-hoc accuracy: how often the network gives the same answer when all but four of 49 patches are black. Published for L2X: "
+    f"{PUBLISHED}. A convolutional network of ours is explained; the paper's was another. As published, L2X learns a predictor of its own "
+    "from black patches, which the network itself has never seen and may read otherwise; where the network predicts in its place, patches "
+    "are chosen for what it says. Without it the outcome depends on the seed: a mean tells of no single run.",
     cells,
     compute,
     page,

@@ -55,18 +55,15 @@ def page(results: Results) -> Page:
     )
 
 
-NOTES = (
-    "Smiling or not (MTFL; the paper has CelebA). Inside the box: % of the kept patches in an oriented box about the mouth, from the two "
-    "landmarks at its ends, as long as the mouth and twice as high as it is long (the paper's text). Method `sufficient`, its predictor on "
-    "random masks until the selector is finished (zero imputation: on the selector's); connected: with a price of 0.003 nats on each pair "
-    "of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC and eACC as in lex-sp-mnist; FULL "
-    "ACC: of a network that sees the whole image."
-)
 TABLE = Table(
     "lex-faces",
     "LEX: does the explanation of a smile lie on the mouth?",
     "LEX, smiling faces, 4 x 4 patches of 64 x 64 pixels",
-    NOTES,
+    "Smiling or not (MTFL; the paper has CelebA). Inside the box: % of the kept patches in an oriented box about the mouth, from the two "
+    "landmarks at its ends, as long as the mouth and twice as high as it is long (the paper's text). Method `sufficient`, its predictor on "
+    "random masks until the selector is finished (zero imputation: on the selector's); connected: with a price of 0.003 nats on each pair "
+    "of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC and eACC as in lex-sp-mnist; FULL "
+    "ACC: of a network that sees the whole image.",
     cells,
     compute,
     page,

@@ -77,17 +77,14 @@ def _figure(frame: pd.DataFrame, metric: str) -> Drawn:
     return sweep(table, x="k", y=metric, by="label", low="low", high="high")
 
 
-NOTES = (
-    "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
-    "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
-    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
-    "the figures, bars are one standard deviation over seeds to either side of the mean."
-)
 TABLE = Table(
     "lex-figure3",
     "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
     "LEX, figure 3: imputations over selection rates on S1, S2 and S3",
-    NOTES,
+    "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
+    "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
+    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
+    "the figures, bars are one standard deviation over seeds to either side of the mean.",
     cells,
     compute,
     page,

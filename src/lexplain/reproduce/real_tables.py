@@ -120,7 +120,10 @@ def _kept(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.Series(text, index=means.index).unstack(sort=False).reset_index()
 
 
-NOTES = (
+TABLE = Table(
+    "real-tables",
+    "features needed to stay within five points of a gradient-boosting model, on five real tables and for six methods",
+    "Real tables, a gradient-boosting black box: the fewest features within five points",
     "The black box is scikit-learn's HistGradientBoostingClassifier, fitted to the labels; what is explained is its output. eACC: how "
     "often an EVAL-X judge tells the model's class from what an explanation shows of a test row; FULL: from all features; lost: the "
     f"difference, in points. `default` is `lx.Explainer(tolerance_points={POINTS:g}).fit(X, model=model)`, one fit. Each rival is fitted "
@@ -129,13 +132,7 @@ NOTES = (
     f"{POINTS:g} points on validation rows the sparsest is kept, or else the one that loses least. A star: more than {POINTS:g} points "
     "lost on the test rows. The default's own choice is made on parts of its training rows, with nine tenths of the tolerance, and up to "
     "three more rounds at the chosen price; rivals have validation rows of their own and the whole tolerance. ACC: by the method's own "
-    "predictor. Encoding: nats that the choice of the mask tells beyond what it shows."
-)
-TABLE = Table(
-    "real-tables",
-    "features needed to stay within five points of a gradient-boosting model, on five real tables and for six methods",
-    "Real tables, a gradient-boosting black box: the fewest features within five points",
-    NOTES,
+    "predictor. Encoding: nats that the choice of the mask tells beyond what it shows.",
     cells,
     compute,
     page,

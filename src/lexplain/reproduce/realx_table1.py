@@ -133,19 +133,16 @@ def exact_judgement(name: str, *, seed: int = 0, rows: int = ROWS, draws: int = 
     return pd.DataFrame(lines, columns=["data", "what is shown", "AUROC", "ACC", "log-likelihood"]).round(4)
 
 
-NOTES = (
+TABLE = Table(
+    "realx-table1",
+    "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
+    "REAL-X, table 1: S1, S2 and S3 from labels",
     "Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
     "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
     "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
     "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "
     "loss is what the encoding column estimates. Bars in the figures of ACC and eACC are one standard deviation over seeds to either side "
-    "of the mean, not confidence intervals."
-)
-TABLE = Table(
-    "realx-table1",
-    "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
-    "REAL-X, table 1: S1, S2 and S3 from labels",
-    NOTES,
+    "of the mean, not confidence intervals.",
     cells,
     compute,
     page,
