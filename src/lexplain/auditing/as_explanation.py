@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .. import check
 from ..core import Explanation
-from ..core.contracts import Features, Labels, RawRows, ToolOutput
+from ..core.contracts import Labels, RawRows, ToolOutput
 from ..core.explanation import NoBase
 from ..core.kinds import features_for, kind_of
 from ..core.rows import as_array
@@ -64,7 +64,9 @@ def as_explanation(
         elif isinstance(explanation, pd.DataFrame):
             names = list(explanation.columns)
         scores, asked, base = _one_class(_array(explanation, data), data.shape, target, base)
-    features, scores = _laid_out(scores, data)
+    features, lay_out = None, kind_of(features_for(data)).lay_out  # if the kind of the rows can tell which features the scores are of
+    if lay_out is not None and scores.dtype.kind in "biuf":
+        features, scores = lay_out(scores, data)
     scores = _checked_scores(scores, data.shape if features is None else scores.shape).reshape(len(scores), -1)
     wide = scores.dtype.kind == "f" and scores.dtype.itemsize >= 8
     return Explanation(
@@ -195,12 +197,6 @@ def _names(data: RawRows, names: ToolOutput, count: int) -> tuple[str, ...]:
     if names is not None and len(names) == count and all(isinstance(name, str) for name in names):
         return tuple(names)
     return tuple(f"x{j + 1}" for j in range(count))
-
-
-def _laid_out(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.ndarray]:
-    """The features that scores of another tool belong to, if the kind of the rows can tell, and the scores in their order."""
-    lay_out = kind_of(features_for(data)).lay_out
-    return (None, scores) if lay_out is None or scores.dtype.kind not in "biuf" else lay_out(scores, data)
 
 
 # ---- what is refused ----

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from dataclasses import dataclass, field, replace
 from math import erf, sqrt
@@ -102,9 +101,8 @@ class Card:
     def to_parquet(self) -> bytes:
         """The lines as Parquet, one row a metric; needs the extra `parquet`."""
         check.parquet_possible()
-        frame, content = self.to_frame(), io.BytesIO()
-        frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
-        return content.getvalue()
+        frame = self.to_frame()
+        return frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(index=False)
 
     def to_html(self) -> str:
         """A self-contained HTML page: the verdict first, then the evidence."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -43,9 +42,7 @@ class Comparison:
 
     def summary(self) -> pd.DataFrame:
         """Means over seeds: one row an explainer and data set, one column a metric."""
-        good = self._good()
-        wide = good.pivot_table(index=["explainer", "data"], columns="metric", values="value", sort=False, observed=True)
-        return wide.reindex(columns=_in_order(good["metric"])).rename_axis(columns=None)
+        return _a_column_a_metric(self._good(), ["explainer", "data"], "value")
 
     def ranks(self) -> pd.DataFrame:
         """Mean ranks over data and seeds, 1 being the best: one row an explainer, one column a metric that has a better direction."""
@@ -53,15 +50,14 @@ class Comparison:
         good = good[good["higher_is_better"].notna() & good["value"].notna()]
         signed = good["value"].where(good["higher_is_better"].astype(bool), -good["value"])
         ranked = good.assign(rank=signed.groupby([good[name] for name in ("data", "seed", "metric")]).rank(ascending=False))
-        wide = ranked.pivot_table(index="explainer", columns="metric", values="rank", sort=False, observed=True)
-        return wide.reindex(columns=_in_order(good["metric"])).rename_axis(columns=None)
+        return _a_column_a_metric(ranked, ["explainer"], "rank")
 
     def tests(self, metric: str) -> pd.DataFrame:
         """Whether explainers differ: a paired test of each two on the rows that both explained, for each data set and seed.
 
         `p_holm` is corrected for all tests of the table (Holm, 1979); `better` names the one of the two that is better at 5 %.
         """
-        check.one_of(metric, _in_order(self._good()["metric"]), "metric of this comparison")
+        check.one_of(metric, list(self._good()["metric"].unique()), "metric of this comparison")
         direction = self._good().set_index("metric")["higher_is_better"].loc[[metric]].iloc[0]
         found = []
         cells = [key for key in self.values if key[3] == metric]
@@ -118,11 +114,10 @@ class Comparison:
     def to_parquet(self, path: str | Path | None = None) -> bytes:
         """The table as Parquet, written to a file where one is named; needs the extra `parquet`."""
         check.parquet_possible()
-        content = io.BytesIO()
-        self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(content, index=False)
+        content = self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(index=False)
         if path is not None:
-            write_bytes(Path(path), content.getvalue())
-        return content.getvalue()
+            write_bytes(path, content)
+        return content
 
     def _repr_html_(self) -> str:
         return str(self.summary().reset_index().to_html(index=False, float_format="{:.3f}".format, na_rep=""))
@@ -155,11 +150,13 @@ def _better(test: Mapping[Hashable, Any], higher: bool | None) -> str:
     return str(test["explainer"] if (test["difference"] > 0) == higher else test["other"])
 
 
-def _in_order(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _a_column_a_metric(table: pd.DataFrame, index: list[str], values: str) -> pd.DataFrame:
+    """The means of a column, one row for each group and one column for each metric, in the order of the table."""
+    wide = table.pivot_table(index=index, columns="metric", values=values, sort=False, observed=True)
+    return wide.reindex(columns=table["metric"].unique()).rename_axis(columns=None)
 
 
 def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
-        write_bytes(Path(path), text.encode())
+        write_bytes(path, text.encode())
     return text
