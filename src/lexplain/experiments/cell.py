@@ -68,17 +68,6 @@ class Contest:
         told = digest(scene.digest, scene.judge_steps, self.explainer, self.measures, self.most, network)
         return Cell(scene.label, name, "compare", scene.seed, {"digest": told}, work=self)
 
-    def shares(self, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
-        """What it needs of its scene that others need too."""
-        if any(measure.judged for measure in self.measures):
-            yield f"judge {self.scene.digest}", partial(_train_judge, self.scene, folder)
-        if self.explains == "a network":
-            yield f"network {self.scene.digest}", partial(self.scene.network, folder)
-
-
-def _train_judge(scene: Scene, folder: Path) -> None:
-    scene.evaluators(folder).of()
-
 
 @dataclass(frozen=True)
 class Cell:
@@ -100,6 +89,20 @@ class Cell:
     def facts(self) -> dict[str, Any]:
         """What it is, in plain values, to stand at the head of its record."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "work"}
+
+
+def shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
+    """What a cell needs of its scene that others need too."""
+    contest = cell.work
+    assert contest is not None  # `Contest.cell` gives it
+    if any(measure.judged for measure in contest.measures):
+        yield f"judge {contest.scene.digest}", partial(_train_judge, contest.scene, folder)
+    if contest.explains == "a network":
+        yield f"network {contest.scene.digest}", partial(contest.scene.network, folder)
+
+
+def _train_judge(scene: Scene, folder: Path) -> None:
+    scene.evaluators(folder).of()
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, Any]:

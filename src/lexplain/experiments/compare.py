@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from ..data import load_data
 from ..explainers import Explainer
 from ..measures import COMPARED, MEASURES, Measure, find_measures
 from ..methods import METHODS
-from .cell import Cell, Contest, compute
+from .cell import Contest, compute, shares
 from .comparison import Comparison, comparison_of
 from .scene import Scene
 from .store import run_cells
@@ -89,14 +89,9 @@ def compare(
         for name, explainer in named.items()
     ]
     with _folder(store) as folder:
-        work, shares = partial(compute, folder=folder), partial(_shares, folder=folder)
-        done = run_cells(cells, work, folder, revision=REVISION, workers=workers, again=again, shares=shares)
+        work, shared = partial(compute, folder=folder), partial(shares, folder=folder)
+        done = run_cells(cells, work, folder, revision=REVISION, workers=workers, again=again, shares=shared)
         return comparison_of(done, measures)
-
-
-def _shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
-    assert cell.work is not None  # `Contest.cell` gives it
-    return cell.work.shares(folder)
 
 
 @contextmanager

@@ -70,11 +70,6 @@ class Scene:
     def _read(self, part: Part) -> Problem:
         return Problem.of(part.x, None if self.model is not None else part.y, self.model, like=self._train)
 
-    @property
-    def test_target(self) -> Target:
-        """What the test rows are explained as, in the classes and the units of the training rows."""
-        return self._test.target
-
     def trial(self, part: Part) -> Trial:
         """The encoded rows of a part with their targets, in the classes and the units of the training rows."""
         return (self._train if part is self.data.train else self._test if part is self.data.test else self._read(part)).trial()
@@ -108,7 +103,7 @@ class Scene:
             reads_masks: whether enough rows were explained for a reader of masks to learn from.
             questions: what may be asked again.
         """
-        part, rows, target = self.data.test, self.trial(self.data.test), self.test_target
+        part, rows, target = self.data.test, self.trial(self.data.test), self._test.target
         truth = None if part.truth is None else np.asarray(part.truth)
         if at is not None:
             some = torch.from_numpy(at)
