@@ -29,19 +29,8 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 KIND = "lexplain.explainer/2"
-PLAIN = (
-    "keep",
-    "penalty",
-    "regime",
-    "epochs",
-    "batch_size",
-    "max_rows",
-    "learning_rate",
-    "tolerance",
-    "tolerance_points",
-    "continuity",
-    "budget",
-)
+APART = ("method", "features", "selector", "predictor", "imputer", "options", "device", "random_state")  # parameters kept in other ways
+PLAIN = [name for name in inspect.signature(Explainer).parameters if name not in APART]
 
 
 def save(explainer: Explainer, path: Path, background: int | None) -> None:
