@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -17,14 +16,6 @@ from ..networks import scores_on_cpu
 
 FEW_SCORES = 2**14  # of which a CPU has picked the best before a GPU has begun to
 Context = Callable[[RawRows, Tensor], Tensor]  # raw rows and their encoding to what the selector sees of the model's output
-
-
-class Passed(NamedTuple):
-    """What one pass over rows gives."""
-
-    encoded: Encoded  # on the selector's device
-    scores: Tensor  # (b, d) on the CPU
-    mask: Tensor  # (b, d) on the CPU
 
 
 @dataclass(frozen=True)
@@ -44,8 +35,8 @@ class OnePass:
     max_rows: int
     context: Context | None = None
 
-    def __call__(self, X: RawRows) -> Passed:
-        """Encode and explain rows."""
+    def __call__(self, X: RawRows) -> tuple[Encoded, Tensor, Tensor]:
+        """The encoded rows, on the selector's device, and their scores and masks (b, d) on the CPU."""
         encoded, check_numbers = self._encode(X)
         beside = None if self.context is None else self.context(X, encoded.x)
         parts = []
@@ -54,7 +45,7 @@ class OnePass:
             context, valid = (None if each is None else each[rows] for each in (beside, encoded.valid))
             parts.append(self._explain(encoded.x[rows], context, valid, None if at else check_numbers))
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
-        return Passed(encoded, scores, mask)
+        return encoded, scores, mask
 
     def _encode(self, X: RawRows) -> tuple[Encoded, Callable[[], None] | None]:
         """Rows as the networks read them, and a check of their numbers that is still to be made."""

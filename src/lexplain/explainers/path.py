@@ -84,11 +84,6 @@ def required_path(path: pd.DataFrame | None) -> pd.DataFrame:
     return path
 
 
-def every_feature(trial: Trial, count: int) -> Tensor:
-    """The mask (b, d) of everything that is there."""
-    return torch.ones(len(trial), count, dtype=torch.bool, device=trial.x.device) if trial.valid is None else trial.valid
-
-
 @torch.no_grad()
 def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) -> pd.DataFrame:
     """What each price keeps and costs on given rows: one row a price, from low to high; masks are nested.
@@ -108,7 +103,8 @@ def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) ->
     if judge is None:
         return table
     table = table.join(_columns("eacc", [_judged(judge, trial, mask, max_rows) for mask in masks]))
-    return table.assign(eacc_of_all=_judged(judge, trial, every_feature(trial, masks.shape[-1]), max_rows).mean)
+    everything = torch.ones_like(masks[0]) if trial.valid is None else trial.valid
+    return table.assign(eacc_of_all=_judged(judge, trial, everything, max_rows).mean)
 
 
 def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | None = None, points: float | None = None) -> pd.DataFrame:
