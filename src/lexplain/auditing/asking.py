@@ -9,12 +9,12 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
-from ..core import Explains, Explanation
+from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
 from ..evaluation import Questions, reinitialised
 from ..measures.stability import permuted
-from ..models import OnEncoded, on_encoded
+from ..models import on_encoded
 from .class_selection import ClassSelection
 
 
@@ -52,20 +52,16 @@ def questions(
         refit: the rows explained, and rows and labels to fit the explainer to anew; None: it is not fitted anew.
     """
     asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    ours = ForeignExplainer(explainer, one_class)
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     return Questions(
         model=None if model is None or real else on_encoded(model, features),
-        explain=None if explainer is None else _scores(ForeignExplainer(explainer, one_class), features),
+        explain=None if explainer is None else lambda x: ours.explain(features.decode(x.cpu())).scores.to(x.device),
         says=None if asked is None else on_encoded(asked, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
         randomised=() if again is None or refit is None else _randomised(refit[2], model),
     )
-
-
-def _scores(explainer: Explains, features: Features) -> OnEncoded:
-    """The scores of an explainer as a function of encoded rows."""
-    return lambda x: explainer.explain(features.decode(x.cpu())).scores.to(x.device)
 
 
 def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:

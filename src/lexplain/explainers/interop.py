@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from sklearn.base import clone
-from torch import Tensor, nn
+from torch import Tensor
 
 from .. import check
 from ..core.contracts import Labels, Model, RawRows
+from ..core.digest import digest
 from ..core.rows import as_array
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Calla
         """Scores of rows; what else Quantus hands over (targets, device) changes nothing in a selection."""
         chosen = explainer
         if refit is not None:
-            key = _weights(model)
+            key = digest(model.state_dict())  # the same object may have changed, and its copies be the same
             if key not in fits:
                 fits[key] = clone(explainer).fit(refit, model=model)
             chosen = fits[key]
@@ -57,11 +57,3 @@ def to_quantus(explainer: Explainer, *, refit: Explainer | None = None) -> Calla
         return scores.reshape(rows.shape)  # Quantus's localisation metrics want a channel, so that a row is (1, d)
 
     return explain_func
-
-
-def _weights(model: nn.Module) -> str:
-    """What tells a model from one with other weights: the same object may have changed, and its copies be the same."""
-    digest = hashlib.blake2b(digest_size=16)
-    for name, held in model.state_dict().items():
-        digest.update(name.encode() + held.detach().cpu().numpy().tobytes())
-    return digest.hexdigest()
