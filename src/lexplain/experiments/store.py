@@ -168,11 +168,10 @@ def _processes(workers: int) -> Iterator[Executor | None]:
 @lru_cache(maxsize=1)
 def machine() -> str:
     """What this machine is, in a few words."""
-    name = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        models = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
-        name = models[0] if models else name
+    lines = info.read_text().splitlines() if info.exists() else []
+    models = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    name = next(models, platform.processor() or platform.machine())
     gpu = f", {torch.cuda.get_device_name()}" if torch.cuda.is_available() else ""
     return f"{name}, {os.cpu_count()} cores{gpu}, torch {torch.__version__}"
 

@@ -39,6 +39,7 @@ SHOWN = 6  # test images whose masks are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
 # EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
 MASKS: dict[str, FixedMasks] = {"EVAL-X": Coins, "EVAL-X, any rate": UniformRate, "FULL": partial(Coins, rate=1.0)}
+JUDGES = ("EVAL-X", "FULL")  # of a cell that names no others
 
 
 # ---- what is learned, and by which networks ----
@@ -100,16 +101,10 @@ def _evaluators(scene: Scene, folder: Path) -> Evaluators:
     )
 
 
-def kinds_of_judges(cell: Cell) -> Sequence[str]:
-    """Who judges a cell: names of `MASKS`."""
-    kinds: Sequence[str] = cell.training.get("judges", ("EVAL-X", "FULL"))
-    return kinds
-
-
 def shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
     """The judges that cells of the same images share."""
     told = {name: value for name, value in cell.training.items() if name in ("patch", "rows", "networks", "balanced", "judge_steps")}
-    for kind in kinds_of_judges(cell):
+    for kind in cell.training.get("judges", JUDGES):
         yield f"{kind} {cell.data} {cell.seed} {told}", partial(_train_judge, cell, kind, folder)
 
 
@@ -186,7 +181,7 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
 
 def judge(method: Method, scene: Scene, train: Trial, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
-    judges, rows, features = kinds_of_judges(cell), scene.trial(scene.data.test), scene.features
+    judges, rows, features = cell.training.get("judges", JUDGES), scene.trial(scene.data.test), scene.features
     device, few = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
     explained = [method.explain(x.to(device)) for x in torch.split(rows.x, AT_ONCE)]
     scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))

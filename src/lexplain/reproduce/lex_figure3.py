@@ -10,7 +10,7 @@ import pandas as pd
 from ..experiments.cell import Cell
 from .page import mean_and_spread
 from .synthetic import compute
-from .table import Drawn, Figures, Page, Results, Table
+from .table import Drawn, Page, Results, Table
 
 SETS = ("s1", "s2", "s3")
 KEPT = (2, 3, 4, 5, 6, 7, 8, 9)
@@ -30,11 +30,10 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every point of the figure."""
-    training = TRAINING
     kept = (4, 5, 6) if quick else KEPT  # around the true number on S3, which comes first
     sets = ("s3",) if quick else SETS
     return [
-        Cell(data, line, method, seed, {**options, "keep": k}, training)
+        Cell(data, line, method, seed, {**options, "keep": k}, TRAINING)
         for seed in range(seeds)
         for data in sets
         for k in sorted(kept, key=lambda k: abs(k - 5))
@@ -54,18 +53,14 @@ def page(results: Results) -> Page:
         ("The authors' released code, S3, k = 5, one seed", AUTHORS_CODE),
         ("Every number of features", mean_and_spread(frame, ["data", "label", "k"], columns)),
     ]
-    return Page(frame, sections, _figures(frame))
+    parts = [(metric, data, part) for metric in ("TPR", "FDR", "eACC") for data, part in frame.groupby("data")]
+    return Page(frame, sections, {f"{data}-{metric}": partial(_figure, part, metric) for metric, data, part in parts})
 
 
 AUTHORS_CODE = pd.DataFrame(
     [("Gaussian, 10 masks", 76, 24, 93), ("zero, 10 masks", 64, 36, 87), ("surrogate zero (Bernoulli, L1)", 67, 6, 100)],
     columns=["label", "TPR", "FDR", "CFSR"],
 )
-
-
-def _figures(frame: pd.DataFrame) -> Figures:
-    parts = {str(data): part for data, part in frame.groupby("data")}
-    return {f"{data}-{metric}": partial(_figure, part, metric) for metric in ("TPR", "FDR", "eACC") for data, part in parts.items()}
 
 
 def _figure(frame: pd.DataFrame, metric: str) -> Drawn:

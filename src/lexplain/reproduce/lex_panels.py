@@ -136,11 +136,14 @@ def page(panels: Panels, results: Results) -> Page:
     imputations = f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])
     steps, last = (QUICK["steps"], QUICK_LAST) if quick else panels.rates[panels.at]
     size = {"steps": steps, "last": last, "batch": (QUICK if quick else FULL_SIZE)["batch_size"], "width": QUICK_WIDTH if quick else WIDTH}
-    told = f", {100 * panels.at:g} % of the pixels"
+    told, called = f", {100 * panels.at:g} % of the pixels", f"a good answer: at most {panels.good:g} %"
+    axis, title = "% in the wrong panel", "Which imputation errs least?"
+    strip = partial(strip_of_seeds, at, "wrong panel %", axis, line=panels.good, title=title, called=called)
+    sweeps: Figures = {"rates": lambda: _sweep(over)} if over["rate"].nunique() > 1 else {}
     return Page(
         pd.concat([over, at[~at["label"].isin(over["label"])]]),
-        [rates, imputations] if over["rate"].nunique() > 1 else [imputations],
-        {**_figures(over, at, panels.good), "kept": lambda: gallery(compared, results.run.folder, told=told)},
+        [rates, imputations] if sweeps else [imputations],
+        {"imputations": strip, **sweeps, "kept": lambda: gallery(compared, results.run.folder, told=told)},
         NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
     )
 
@@ -148,12 +151,6 @@ def page(panels: Panels, results: Results) -> Page:
 def _frame(results: Results, some: list[Cell]) -> pd.DataFrame:
     frame = results.frame(some, percent=("ACC", "eACC", "eACC, any rate", "wrong"))
     return frame.assign(rate=[100 * options["keep"] for options in frame["options"]]).rename(columns={"wrong": "wrong panel %"})
-
-
-def _figures(over: pd.DataFrame, at: pd.DataFrame, good: float) -> Figures:
-    title, called = "Which imputation errs least?", f"a good answer: at most {good:g} %"
-    strip = partial(strip_of_seeds, at, "wrong panel %", "% in the wrong panel", line=good, title=title, called=called)
-    return {"imputations": strip, **({"rates": lambda: _sweep(over)} if over["rate"].nunique() > 1 else {})}
 
 
 def _sweep(over: pd.DataFrame) -> Drawn:

@@ -16,7 +16,7 @@ from ..experiments.cell import Cell
 from ..measures.prediction import accuracy, auroc, log_likelihood
 from .page import mean_and_spread
 from .synthetic import compute
-from .table import Drawn, Figures, Page, Results, Table, in_order
+from .table import Drawn, Page, Results, Table, in_order
 
 SETS = ("s1", "s2", "s3")
 COLUMNS = ("CFSR", "TPR", "FDR", "AUROC", "eAUROC", "ACC", "eACC")
@@ -80,27 +80,20 @@ def page(results: Results) -> Page:
         ("The authors' released code, one seed", AUTHORS_CODE),
         ("An EVAL-X without error: how little AUROC sees of a hidden control-flow feature", exact),
     ]
-    return Page(frame, sections, _figures(frame))
+    parts = [(data, kind, part) for data, part in frame.groupby("data") for kind in ("honesty", "truth")]
+    return Page(frame, sections, {f"{data}-{kind}": partial(_figure, part, kind) for data, kind, part in parts})
 
 
-def _figures(frame: pd.DataFrame) -> Figures:
-    tables = {str(data): _summary(part) for data, part in frame.groupby("data")}
-    return {f"{data}-{kind}": partial(_figure, table, kind) for data, table in tables.items() for kind in ("honesty", "truth")}
-
-
-def _figure(table: pd.DataFrame, kind: str) -> Drawn:
+def _figure(frame: pd.DataFrame, kind: str) -> Drawn:
+    """The methods by their means over seeds, with one standard deviation to either side."""
     from ..report import honesty, truth_tradeoff
 
-    return honesty(table) if kind == "honesty" else truth_tradeoff(table)
-
-
-def _summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a method: means over seeds, with one standard deviation to either side."""
     groups = frame.rename(columns=str.lower).groupby("label")[["acc", "eacc", "tpr", "fdr", "encoding"]]
     mean, spread = groups.mean(), groups.std().fillna(0)
     table = (mean / 100).join((mean - spread).div(100).add_suffix("_low")).join((mean + spread).div(100).add_suffix("_high"))
     verdicts = ["encodes" if nats > MARGIN else "honest" for nats in mean["encoding"]]
-    return table.assign(verdict=verdicts).rename_axis("method").reset_index()
+    table = table.assign(verdict=verdicts).rename_axis("method").reset_index()
+    return honesty(table) if kind == "honesty" else truth_tradeoff(table)
 
 
 DRAWS, ROWS = 300, 10_000  # of the true law, for each of so many rows

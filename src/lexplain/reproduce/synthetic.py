@@ -11,7 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from .. import estimators, imputers, objectives
-from ..core import Classes, Explanation, Trial, seeded
+from ..core import Classes, Explanation, seeded
 from ..core.contracts import Features
 from ..core.splits import first_tenth
 from ..data import load_data
@@ -45,7 +45,7 @@ def _scene(name: str, rows: int | None, seed: int) -> tuple[Scene, Evaluators]:
 
 
 def compute(cell: Cell, _folder: Path) -> dict[str, float]:
-    """Everything the tables need of one cell."""
+    """Fit, explain the test rows, and take the papers' metrics by an evaluator that has seen the training rows alone."""
     scene, evaluators = _scene(cell.data, cell.training.get("rows"), cell.seed)
     train, validation = first_tenth(scene.trial(scene.data.train))
     settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})
@@ -55,11 +55,6 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         fit(method, method.phases(), train, validation, settings)
         seconds = time.monotonic() - began
     method.eval()
-    return {"fit_seconds": seconds, **judge(method, scene, train, evaluators)}
-
-
-def judge(method: Method, scene: Scene, train: Trial, evaluators: Evaluators) -> dict[str, float]:
-    """The papers' metrics on the test rows, by an evaluator that has seen the training rows alone."""
     test = scene.trial(scene.data.test)
     scores, mask = method.explain(test.x)
 
@@ -70,4 +65,4 @@ def judge(method: Method, scene: Scene, train: Trial, evaluators: Evaluators) ->
     explanation = Explanation(scores, mask, scene.features.names, predict=own)
     evaluation = scene.evaluation(explanation, evaluators, Others(train, lambda: method.explain(train.x)))
     full = auroc(evaluation.everything(Coins), evaluation.labels)
-    return {**measured(evaluation), "FULL eAUROC": float(full.double().mean())}
+    return {"fit_seconds": seconds, **measured(evaluation), "FULL eAUROC": float(full.double().mean())}
