@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -88,20 +87,11 @@ def compare(
         for scene in scenes
         for name, explainer in named.items()
     ]
-    with _folder(store) as folder:
+    with tempfile.TemporaryDirectory() as spare:
+        folder = Path(spare if store is None else store)
         work, shared = partial(compute, folder=folder), partial(shares, folder=folder)
         done = run_cells(cells, work, folder, revision=REVISION, workers=workers, again=again, shares=shared)
         return comparison_of(done, measures)
-
-
-@contextmanager
-def _folder(store: str | Path | None) -> Iterator[Path]:
-    if store is not None:
-        Path(store).mkdir(parents=True, exist_ok=True)
-        yield Path(store)
-    else:
-        with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder)
 
 
 # ---- what was asked for ----

@@ -64,7 +64,10 @@ class Comparison:
         for data, seed in dict.fromkeys(key[1:3] for key in cells):
             names = [key[0] for key in cells if key[1:3] == (data, seed)]
             for one, other in combinations(names, 2):
-                found.append({"explainer": one, "other": other, "data": data, "seed": seed, **self._test(metric, one, other, data, seed)})
+                a, b = self.values[one, data, seed, metric].align(self.values[other, data, seed, metric], join="inner")
+                pair = torch.tensor(a.to_numpy()), torch.tensor(b.to_numpy())
+                e = paired_difference(*pair)
+                found.append((one, other, data, seed, e.n, e.mean, e.low, e.high, paired_test(*pair)))
         tests = pd.DataFrame(found, columns=TESTS)
         tests["p_holm"] = holm(torch.tensor(tests["p"].to_numpy(dtype=np.float64))).numpy()
         return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
@@ -89,12 +92,6 @@ class Comparison:
     def older(self) -> list[str]:
         """What an earlier revision of the code computed and a folder kept, one line each; `compare(again=True)` computes it anew."""
         return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.ledger.itertuples() if not row.fresh]
-
-    def _test(self, metric: str, one: str, other: str, data: str, seed: int) -> dict[str, Any]:
-        a, b = self.values[one, data, seed, metric].align(self.values[other, data, seed, metric], join="inner")
-        pair = torch.tensor(a.to_numpy()), torch.tensor(b.to_numpy())
-        estimate = paired_difference(*pair)
-        return {"rows": estimate.n, "difference": estimate.mean, "low": estimate.low, "high": estimate.high, "p": paired_test(*pair)}
 
     def _good(self) -> pd.DataFrame:
         return self.table[self.table["error"] == ""]
