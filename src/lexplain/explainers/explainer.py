@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -265,13 +264,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Rows that the model was queried on since `fit` began, by `explain` too; 0 without a model."""
         return 0 if self.model_function_ is None else self.model_function_.rows
 
-    def needs_of(self, features: Features) -> tuple[str, ...]:
-        """What `fit` needs one of: labels "y", a "model"."""
-        return needs_of(self, features)
-
-    def prepared(self, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
-        """An unfitted copy for a comparison; see `ExplainerFace`."""
-        return prepared(self, seed, features, keep, size)
+    needs_of, prepared = needs_of, prepared
 
     # ---- keep ----
 

@@ -53,8 +53,8 @@ def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
     return ("y", "model") if explainer.regime is None else ("y",)
 
 
-def prepared(explainer: Explainer, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
-    """An unfitted copy for a comparison, with what the explainer leaves open."""
+def prepared(explainer: Explainer, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
+    """An unfitted copy for a comparison, with what the explainer leaves open; see `ExplainerFace`."""
     own: Explainer = clone(explainer).set_params(random_state=seed)
     recipe = chosen_recipe(own.method, features)
     if isinstance(recipe, Recipe):  # a Method has features and a size of its own
