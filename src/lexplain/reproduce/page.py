@@ -29,10 +29,8 @@ def mean_and_spread(frame: pd.DataFrame, by: Sequence[str], columns: Sequence[st
     text = {name: [_text(name, mean, spread) for mean, spread in zip(means[name], spreads[name], strict=True)] for name in columns}
     least = {name: [decimals(value, 1) for value in groups[name].min()] for name in columns if name.endswith(LEAST)}
     table = pd.DataFrame({"seeds": groups.size(), **text, **least}, index=means.index).reset_index()
-    if "fresh" in frame:
-        name = "label" if "label" in by else by[-1]
-        fresh = groups["fresh"].all()
-        table[name] = [f"{each}{'' if good else MARK}" for each, good in zip(table[name], fresh, strict=True)]
+    name = "label" if "label" in by else by[-1]
+    table[name] = [f"{each}{mark_of(part)}" for each, (_, part) in zip(table[name], groups, strict=True)]
     return table
 
 

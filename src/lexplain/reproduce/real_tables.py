@@ -65,7 +65,13 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         explainer = choose(tried, scene)
     else:
         explainer = Explainer(tolerance_points=POINTS, **options).fit(data.train.x, model=model)
-    return {"fit_seconds": time.monotonic() - began, **judge(explainer, scene)}
+    seconds = time.monotonic() - began
+    explanation, theirs = explainer.explain(data.test.x), explainer.explain(data.train.x)
+    others = Others(scene.trial(data.train), lambda: (theirs.scores, theirs.mask))
+    evaluation = scene.evaluation(explanation, _evaluators(scene, cell.seed + 2000), others)
+    numbers = {"fit_seconds": seconds, **measured(evaluation, ("kept", "eacc", "acc", "encoding"))}
+    full = float(accuracy(evaluation.everything(Coins), evaluation.labels).double().mean())
+    return {**numbers, "FULL": full, "lost": full - numbers["eACC"]}
 
 
 def _evaluators(scene: Scene, seed: int) -> Evaluators:
@@ -92,16 +98,6 @@ def sparsest(masks: list[Tensor], right: list[float], enough: float) -> int:
     if not good:
         return max(range(len(masks)), key=right.__getitem__)
     return min(good, key=lambda place: float(masks[place].double().sum()))
-
-
-def judge(explainer: Explainer, scene: Scene) -> dict[str, float]:
-    """What a reader of the table needs, on the test rows."""
-    explanation, theirs = explainer.explain(scene.data.test.x), explainer.explain(scene.data.train.x)
-    others = Others(scene.trial(scene.data.train), lambda: (theirs.scores, theirs.mask))
-    evaluation = scene.evaluation(explanation, _evaluators(scene, scene.seed + 2000), others)
-    numbers = measured(evaluation, ("kept", "eacc", "acc", "encoding"))
-    full = float(accuracy(evaluation.everything(Coins), evaluation.labels).double().mean())
-    return {**numbers, "FULL": full, "lost": full - numbers["eACC"]}
 
 
 def page(results: Results) -> Page:
