@@ -54,13 +54,14 @@ def questions(
     asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
     ours = ForeignExplainer(explainer, one_class)
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
+    has_labels = model is None and refit is not None and refit[2] is not None
     return Questions(
         model=None if model is None or real else on_encoded(model, features),
         explain=None if explainer is None else lambda x: ours.explain(features.decode(x.cpu())).scores.to(x.device),
         says=None if asked is None else on_encoded(asked, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
-        randomised=() if again is None or refit is None else _randomised(refit[2], model),
+        randomised=() if again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
     )
 
 
@@ -79,8 +80,3 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
         return explained
 
     return again
-
-
-def _randomised(labels: Labels, model: Model) -> tuple[str, ...]:
-    """What can be replaced by chance: a network's weights, or labels."""
-    return ("model",) if isinstance(model, nn.Module) else ("labels",) if model is None and labels is not None else ()

@@ -16,7 +16,7 @@ from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
 from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..measures import MEASURES, NEEDS, Measure, estimates, find_measures
-from ..models import Problem, Targets, as_function, targets_of
+from ..models import Problem, as_function, targets_of
 from ..training import fabric_of
 from .asking import questions
 from .card import MARGIN, Card, Line, judge, off_the_data, tradeoff
@@ -74,10 +74,14 @@ def audit(
     explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
     _refuse_misfit(explanation, X, wanted.values)
     one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
-    problem = _encoded(explanation, X, train, targets)
+    if explanation.features is None:  # another tool's scores are of what suits the rows
+        features: Features = features_for(X).fit(joined_rows(None if train is None else train[0], X))
+    else:
+        features = explanation.features
+    check.same_features(explanation.mask.shape[1], features.count)
+    problem = replace(Problem.read(X, features), targets=targets)
     other = None if train is None else _other_rows(train, model, problem, one_class, max_rows)
     fit_to = (X, X, y) if train is None else (X, train[0], train[1] if len(train) > 1 else None)
-    features = problem.features
     evaluation = Evaluation(
         explanation,
         features,
@@ -107,7 +111,8 @@ def card_of(
     chosen = measures_taken(measures, evaluation)
     encoding, verdict = judge(evaluation.encoding, margin=margin)
     found = estimates(evaluation, chosen) | {"encoding": encoding}  # with the interval of the verdict
-    lines = [Line.of(measure, found[measure.key]) for measure in chosen if measure.key in found]
+    known = [m for m in chosen if m.key in found]
+    lines = [Line(m.key, m.label, found[m.key], m.higher_is_better, m.description, m.percent, m.group) for m in known]
     card = Card(
         verdict.word,
         verdict.encodes,
@@ -157,15 +162,6 @@ def _refuse_misfit(explanation: Explanation, X: RawRows, target: Tensor) -> None
         )
     if len(X) < 2 * check.FEWEST_ROWS:
         raise ValueError(f"{len(X)} rows are too few to audit: at least {2 * check.FEWEST_ROWS} are needed, and a few hundred to tell much")
-
-
-def _encoded(explanation: Explanation, X: RawRows, train: tuple[RawRows, ...] | None, targets: Targets) -> Problem:
-    """The rows as the explanation's features encode them; another tool's scores are of what suits the rows."""
-    features: Features | None = explanation.features
-    if features is None:
-        features = features_for(X).fit(joined_rows(None if train is None else train[0], X))
-    check.same_features(explanation.mask.shape[1], features.count)
-    return replace(Problem.read(X, features), targets=targets)
 
 
 def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> Others:

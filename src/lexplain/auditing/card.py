@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 from math import erf, sqrt
-from typing import Any
 
 import pandas as pd
 import torch
@@ -15,7 +14,7 @@ from .. import check
 from ..core import Explanation, target_values
 from ..evaluation import Evaluation
 from ..masks import Coins
-from ..measures import Estimate, Measure, bootstrap
+from ..measures import Estimate, bootstrap
 from ..measures.prediction import accuracy
 from ..measures.statistics import without_padding
 
@@ -37,11 +36,6 @@ class Line:
     description: str
     percent: bool = False
     group: str = ""  # what it is about, such as "fidelity": lines of one group are shown together
-
-    @classmethod
-    def of(cls, measure: Measure, estimate: Estimate) -> Line:
-        """The line of a measure."""
-        return cls(measure.key, measure.label, estimate, measure.higher_is_better, measure.description, measure.percent, measure.group)
 
 
 @dataclass(frozen=True)
@@ -85,18 +79,10 @@ class Card:
 
     def to_json(self) -> str:
         """The card as JSON text."""
-        record: dict[str, Any] = {
-            "format": "lexplain.card/2",
-            "method": self.method,
-            "verdict": self.verdict,
-            "encodes": self.encodes,
-            "why": self.why,
-            "rows": self.rows,
-            "margin": self.margin,
-            "p_value": None if self.p_value != self.p_value else self.p_value,
-            "metrics": json.loads(self.to_frame().to_json(orient="records")),
-        }
-        return json.dumps(record)
+        facts = {name: getattr(self, name) for name in ("method", "verdict", "encodes", "why", "rows", "margin")}
+        p_value = None if self.p_value != self.p_value else self.p_value
+        metrics = json.loads(self.to_frame().to_json(orient="records"))
+        return json.dumps({"format": "lexplain.card/2", **facts, "p_value": p_value, "metrics": metrics})
 
     def to_parquet(self) -> bytes:
         """The lines as Parquet, one row a metric; needs the extra `parquet`."""
