@@ -138,18 +138,14 @@ def news_page(results: Results) -> Page:
     """What the models of searches are worth, and their words."""
     searched = results.frame(found_of(results), percent=("held out 1", "test 1"))
     named = results.frame(cell for cell in results.asked if cell.label == "words")
+    words = [str(named[name].iloc[0]) for name in named if str(name).startswith("words ")]
+    models = [f"{place}{mark_of(named)}" for place in range(1, len(words) + 1)]
     sections = [
         ("Mean over seeds", mean_and_spread(searched, ["data"], ["held out 1", "test 1", "diversity"])),
         ("Models found one after the other", _models(results)),
-        ("Words of the post with a large slope, those of most test posts first (seed 0)", _words(named)),
+        ("Words of the post with a large slope, those of most test posts first (seed 0)", pd.DataFrame({"model": models, "words": words})),
     ]
     return Page(searched, sections)
-
-
-def _words(frame: pd.DataFrame) -> pd.DataFrame:
-    """One row a model: its words."""
-    lines = [str(frame[name].iloc[0]) for name in frame if str(name).startswith("words ")]
-    return pd.DataFrame({"model": [f"{place}{mark_of(frame)}" for place in range(1, len(lines) + 1)], "words": lines})
 
 
 # ---- the strength ----
@@ -192,19 +188,17 @@ def speed_cells(quick: bool, seeds: int) -> list[Cell]:
 def speed_page(results: Results) -> Page:
     """Milliseconds, and their ratio."""
     frame = results.frame()
+    times = frame.pivot_table(index=["data", "seed"], columns="label", values="ms", sort=False)
+    ratios = (times["LIME"] / times["input gradients"]).groupby("data", sort=False).median()  # on the same rows
+    names = [f"{name}{mark_of(frame[frame['data'] == name])}" for name in ratios.index]
     sections = [
         ("Mean over seeds", mean_and_spread(frame, ["data", "label"], ["ms"])),
-        ("How many gradients one explanation of LIME costs", _ratios(frame)),
+        (
+            "How many gradients one explanation of LIME costs",
+            pd.DataFrame({"data": names, "times": ratios.map("{:,.0f}".format).to_numpy()}),
+        ),
     ]
     return Page(frame, sections)
-
-
-def _ratios(frame: pd.DataFrame) -> pd.DataFrame:
-    """LIME's time over that of input gradients on the same rows, the median over seeds."""
-    times = frame.pivot_table(index=["data", "seed"], columns="label", values="ms", sort=False)
-    ratios = (times["LIME"] / times["input gradients"]).groupby("data", sort=False).median()
-    names = [f"{name}{mark_of(frame[frame['data'] == name])}" for name in ratios.index]
-    return pd.DataFrame({"data": names, "times": [f"{value:,.0f}" for value in ratios]})
 
 
 TABLES = [
