@@ -83,7 +83,9 @@ class Fitting:
         """Build the method, train it, and choose how much it keeps."""
         with seeded(self.seed):
             fabric = fabric_of(self.explainer.device)
-            splits = self._splits()
+            trial, answer = self.problem.trial(self.target), self.problem.targets.answer
+            context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(trial), -1)
+            splits = Splits.of(Trial(trial.x, trial.target, valid=trial.valid, context=context), self.seed)
             method = self._built(splits.train.x, fabric.device)  # an imputer keeps rows, which must not be those held out
             _refuse_misfit(method.predictor.outputs, self.target.outputs, "the predictor")
             train, validation = splits.train, splits.validation
@@ -130,13 +132,6 @@ class Fitting:
         thorough = explainer.budget == "thorough"
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough)
         return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))
-
-    def _splits(self) -> Splits:
-        """Rows to learn from, rows to choose on, and rows that nothing has seen."""
-        answer = self.problem.targets.answer
-        context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(self.problem), -1)
-        trial = self.problem.trial(self.target)
-        return Splits.of(Trial(trial.x, trial.target, valid=trial.valid, context=context), self.seed)
 
     def _settings(self, rows: int) -> Settings:
         explainer, pace = self.explainer, kind_of(self.problem.features).pace

@@ -22,8 +22,6 @@ from ..models.target import target_values
 if TYPE_CHECKING:
     from .explainer import Explainer
 
-BUDGETS = ("default", "thorough")
-
 
 # ---- recipe ----
 
@@ -175,7 +173,7 @@ def refuse_settings(explainer: Explainer, recipe: Recipe | Method, count: int, r
     keep = size_asked(explainer, recipe)
     check.keep_or_penalty(keep, explainer.penalty, count)
     _refuse_tolerances(explainer, keep, recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.measures_gains)
-    check.one_of(explainer.budget, BUDGETS, "budget")
+    check.one_of(explainer.budget, ["default", "thorough"], "budget")
     known_imputer(explainer.imputer)
     for name, network in (("selector", explainer.selector), ("predictor", explainer.predictor)):
         if network is not None and not callable(network):
