@@ -6,7 +6,7 @@ import copy
 import hashlib
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -35,15 +35,6 @@ if TYPE_CHECKING:
 STEPS = 3000  # optimiser steps of a default fit
 THOROUGH = 2  # times as many of a thorough one, for methods that do not grow by themselves
 CALIBRATION_ROWS = 20_000  # rows that a rate is met on; a tenth of a small table would miss it by more than training's own bias
-
-
-class Fitted(NamedTuple):
-    """What a fit learned."""
-
-    method: Method
-    splits: Splits
-    path: pd.DataFrame | None
-    history: pd.DataFrame
 
 
 class Fitting:
@@ -79,8 +70,8 @@ class Fitting:
         if explainer.tolerance_points is not None and target.outputs.real:
             raise ValueError("a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points")
 
-    def run(self, checkpoint: str | Path | None) -> Fitted:
-        """Build the method, train it, and choose how much it keeps."""
+    def run(self, checkpoint: str | Path | None) -> tuple[Method, Splits, pd.DataFrame | None, pd.DataFrame]:
+        """Build the method, train it, and choose how much it keeps; return it, the splits, the path of prices and the history."""
         with seeded(self.seed):
             fabric = fabric_of(self.explainer.device)
             trial, answer = self.problem.trial(self.target), self.problem.targets.answer
@@ -102,7 +93,7 @@ class Fitting:
                 history += more
             if type(method.imputer) in IMPUTERS.values():
                 method.imputer = with_fewer_rows(method.imputer)
-        return Fitted(method, splits, path, pd.DataFrame(history))
+        return method, splits, path, pd.DataFrame(history)
 
     # ---- what is trained ----
 
