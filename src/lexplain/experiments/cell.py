@@ -16,11 +16,10 @@ from sklearn.base import clone
 
 from .. import check
 from ..auditing import ClassSelection, questions
-from ..core import ExplainerFace, Explains, Explanation
-from ..core.contracts import Model
+from ..core import ExplainerFace
 from ..core.digest import digest, short_digest
 from ..core.rows import take_rows
-from ..evaluation import Evaluation, Others
+from ..evaluation import Others
 from ..explainers import FitWarning
 from ..measures import Measure, estimate_of, values_of
 from .scene import Scene
@@ -132,7 +131,22 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
     seconds = perf_counter() - ready
     check.same_features(explanation.mask.shape[1], scene.features.count)
     asked = explainer.model_rows_  # before the training rows are explained, which the ledger must not count
-    found = values_of(evaluation_of(contest, folder, explainer, explanation, at, model), contest.measures)
+    learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: contest.train_rows])
+
+    def explain_training_rows() -> tuple[torch.Tensor, torch.Tensor]:
+        theirs = explainer.explain(take_rows(data.train.x, learned))
+        return theirs.scores, theirs.mask
+
+    train, enough, one_class = scene.trial(data.train), len(learned) > 0, ClassSelection(scene.target.classes, None)
+    evaluation = scene.evaluation(
+        explanation,
+        scene.evaluators(folder),
+        Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
+        at=at,
+        reads_masks=enough,
+        questions=questions(explainer, model, scene.features, real=scene.outputs.real, one_class=one_class),
+    )
+    found = values_of(evaluation, contest.measures)
     numbers = {key: [e.mean, e.low, e.high] for key, value in found.items() if (e := estimate_of(value))}
     values = {key: value.numpy() for key, value in found.items() if isinstance(value, torch.Tensor) and len(value) == len(at)}
     cost = {"model_rows": asked, "fit_seconds": fitted - began, "explain_seconds": seconds, "ms_a_row": 1000 * seconds / len(at)}
@@ -143,25 +157,3 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
         "at": at,
         "values": np.stack(list(values.values())) if values else np.zeros((0, len(at))),  # (measures, b)
     }
-
-
-def evaluation_of(
-    contest: Contest, folder: Path, explainer: Explains, explanation: Explanation, at: np.ndarray, model: Model
-) -> Evaluation:
-    """What is known of the test rows (indices `at`) that a fitted explainer explained."""
-    scene, data, features = contest.scene, contest.scene.data, contest.scene.features
-    learned = np.sort(np.random.default_rng(scene.seed).permutation(len(data.train))[: contest.train_rows])
-
-    def explain_training_rows() -> tuple[torch.Tensor, torch.Tensor]:
-        theirs = explainer.explain(take_rows(data.train.x, learned))
-        return theirs.scores, theirs.mask
-
-    train, enough = scene.trial(data.train), len(learned) > 0
-    return scene.evaluation(
-        explanation,
-        scene.evaluators(folder),
-        Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
-        at=at,
-        reads_masks=enough,
-        questions=questions(explainer, model, features, real=scene.outputs.real, one_class=ClassSelection(scene.target.classes, None)),
-    )
