@@ -149,10 +149,7 @@ def _prepared(explainer: ExplainerFace, scene: Scene, keep: int | Mapping[str, i
     asked = keep.get(scene.label) if isinstance(keep, Mapping) else keep
     size = None if asked is None else check.kept_features(asked, scene.features.count)
     features = scene.data.features if scene.data.features is not None else features_for(scene.data.train.x)
-    return explainer.prepared(seed=scene.seed, features=features, keep=size, size=partial(_size, scene))
-
-
-def _size(scene: Scene) -> int:
-    """How many features really decide in the row that needs most; half of them where nobody knows."""
     truth = scene.data.train.truth
-    return check.kept_features(None if truth is None else int(np.asarray(truth).sum(1).max()), scene.features.count)
+    most = None if truth is None else int(np.asarray(truth).sum(1).max())  # that decide in one row; if unknown, half of all are kept
+    usual = partial(check.kept_features, most, scene.features.count)
+    return explainer.prepared(seed=scene.seed, features=features, keep=size, size=usual)
