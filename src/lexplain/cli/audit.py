@@ -37,7 +37,10 @@ def audit(
     from .rows import read_scores, rows_with_target, writable
 
     writable(out, (".html", ".json", ".csv", ".parquet"))
-    _refuse_same_rows(train, data)
+    if train is not None and Path(train).exists() and Path(data).exists() and Path(train).samefile(data):
+        raise ValueError(
+            f"{train} holds the rows that are judged, so nothing else may learn from it; give other rows, or leave --train out"
+        )
     ours = Explainer.load(explanation) if check.ending(explanation, (".lex", ".csv", ".npy", ".json")) == ".lex" else None
     known, classes = (None, None) if ours is None else (ours.features_, getattr(ours, "classes_", None))
     rows, others = rows_with_target(data, "test", label, outputs, known=known), None
@@ -58,14 +61,6 @@ def audit(
         device=device,
     )
     _show(card, out)
-
-
-def _refuse_same_rows(train: str | None, data: str) -> None:
-    """Refuse to let judges learn from the file that they judge."""
-    if train is not None and Path(train).exists() and Path(data).exists() and Path(train).samefile(data):
-        raise ValueError(
-            f"{train} holds the rows that are judged, so nothing else may learn from it; give other rows, or leave --train out"
-        )
 
 
 def _show(card: Card, out: options.CardFile) -> None:

@@ -16,7 +16,6 @@ from .output import warn, write_out
 if TYPE_CHECKING:
     from ..data.files import Rows
     from ..explainers import Explainer
-    from ..features import Patches
 
 
 def fit(
@@ -51,6 +50,7 @@ def fit(
     """
     from .. import __version__
     from ..explainers import Explainer
+    from ..features import Patches
     from ..report import fit_page
     from .rows import rows_with_target, writable
 
@@ -60,7 +60,9 @@ def fit(
     explainer = Explainer(method, keep=_size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, imputer=imputer, continuity=continuity)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
-    explainer.set_params(features=rows.features if patch is None else _patches(patch, rows))
+    if patch is not None and rows.x.ndim < 3:
+        raise ValueError(f"--patch {patch} is for images, but the rows have the shape {tuple(rows.x.shape)}; leave it out")
+    explainer.set_params(features=rows.features if patch is None else Patches(patch))
     seconds = _timed_fit(explainer, rows, checkpoint)
     explainer.save(out, background=background)
     _summarise(explainer, rows, seconds, out)
@@ -76,15 +78,6 @@ def _size_asked(keep: str | None) -> float | str | None:
         return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
     except ValueError:
         raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
-
-
-def _patches(size: int, rows: Rows) -> Patches:
-    """Patches of so many pixels; refuse rows that are no images."""
-    from ..features import Patches
-
-    if rows.x.ndim < 3:
-        raise ValueError(f"--patch {size} is for images, but the rows have the shape {tuple(rows.x.shape)}; leave it out")
-    return Patches(size)
 
 
 def _timed_fit(explainer: Explainer, rows: Rows, checkpoint: Path | None) -> float:

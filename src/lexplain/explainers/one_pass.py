@@ -15,7 +15,6 @@ from ..methods import TEST_IMPUTATIONS, Method
 from ..networks import scores_on_cpu
 
 FEW_SCORES = 2**14  # of which a CPU has picked the best before a GPU has begun to
-Context = Callable[[RawRows, Tensor], Tensor]  # raw rows and their encoding to what the selector sees of the model's output
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,12 @@ class OnePass:
     Args:
         method: fitted.
         max_rows: most rows at a time.
-        context: what the selector sees of the model's output; None: it sees none.
+        context: raw rows and their encoding to what the selector sees of the model's output; None: it sees none.
     """
 
     method: Method
     max_rows: int
-    context: Context | None = None
+    context: Callable[[RawRows, Tensor], Tensor] | None = None
 
     def __call__(self, X: RawRows) -> tuple[Encoded, Tensor, Tensor]:
         """The encoded rows, on the selector's device, and their scores and masks (b, d) on the CPU."""

@@ -172,21 +172,8 @@ def refuse_settings(explainer: Explainer, recipe: Recipe | Method, count: int, r
     check.enough_features(count)
     keep = size_asked(explainer, recipe)
     check.keep_or_penalty(keep, explainer.penalty, count)
-    _refuse_tolerances(explainer, keep, recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.measures_gains)
-    check.one_of(explainer.budget, ["default", "thorough"], "budget")
-    known_imputer(explainer.imputer)
-    for name, network in (("selector", explainer.selector), ("predictor", explainer.predictor)):
-        if network is not None and not callable(network):
-            raise TypeError(f"{name}={network!r} is no network; give an nn.Module, or leave it out for one that suits the rows")
-    check.enough_rows(rows)
-    check.counts(epochs=explainer.epochs, batch_size=explainer.batch_size, max_rows=explainer.max_rows)
-    check.positive(learning_rate=explainer.learning_rate)
-
-
-def _refuse_tolerances(explainer: Explainer, keep: float | str | None, can_choose: bool) -> None:
-    """Refuse keep="auto" of a method that has no path, and tolerances that say nothing or contradict each other."""
     nats, points = explainer.tolerance, explainer.tolerance_points
-    if keep == "auto" and not can_choose:
+    if keep == "auto" and not (recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.measures_gains):
         raise ValueError(
             "keep='auto' needs method 'gains', which prices every feature and is the default for tables, not for images; "
             "give keep a number or a rate"
@@ -196,3 +183,11 @@ def _refuse_tolerances(explainer: Explainer, keep: float | str | None, can_choos
     if nats is not None and points is not None:
         raise ValueError(f"both tolerance={nats} (nats) and tolerance_points={points} were given; give one of them")
     check.positive(tolerance=nats, tolerance_points=points)
+    check.one_of(explainer.budget, ["default", "thorough"], "budget")
+    known_imputer(explainer.imputer)
+    for name, network in (("selector", explainer.selector), ("predictor", explainer.predictor)):
+        if network is not None and not callable(network):
+            raise TypeError(f"{name}={network!r} is no network; give an nn.Module, or leave it out for one that suits the rows")
+    check.enough_rows(rows)
+    check.counts(epochs=explainer.epochs, batch_size=explainer.batch_size, max_rows=explainer.max_rows)
+    check.positive(learning_rate=explainer.learning_rate)
