@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from .. import check
 from ..core import outputs_of
-from ..core.contracts import Features, Model, RawRows
+from ..core.contracts import Model, RawRows
 from ..core.files import read_file, refuse_other_weights, write_atomically
 from ..core.kinds import kind_of
 from ..core.rows import plain
@@ -64,10 +64,10 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
     ours = imputer in (NoBackground, IMPUTERS.get(imputer.__name__))
     told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
-    classes = getattr(explainer, "classes_", None)
+    classes, asked, name = getattr(explainer, "classes_", None), explainer.method, explainer.name
     return {
         "format": KIND,
-        "method": _name(explainer.method) if ours and not own and told else None,
+        "method": name if ours and not own and told and (name == asked or METHODS.get(name) is asked) else None,
         "parameters": {**{name: plain(getattr(explainer, name)) for name in PLAIN}, "options": options or None if told else None},
         "random_state": plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
         "features": {"kind": method.features.kind, "state": method.features.state(), "given": explainer.features is not None},
@@ -84,13 +84,6 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
         "findings": explainer.findings_,
         "says_probabilities": getattr(getattr(explainer.model_function_, "function", None), "probabilities", False),
     }
-
-
-def _name(method: str | Recipe | Method) -> str | None:
-    """The name by which a method is found again; None of a recipe or parts of the user's own."""
-    if isinstance(method, Recipe):
-        return method.name if METHODS.get(method.name) is method else None
-    return method if isinstance(method, str) else None
 
 
 def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
@@ -120,7 +113,15 @@ def _read(
             raise ValueError(
                 f"{path} holds networks, an imputer or options of your own; rebuild them and pass Explainer.load(path, method=...)"
             )
-        method = _rebuilt(explainer, record, tensors, features, target, model)
+        predictor, regime = None, record["regime"]
+        if regime == "self" or (regime == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
+            absent = BlackBox(_absent, target.outputs, decode=features.decode)
+            predictor = absent if model is None else frozen_predictor(model, target, features)
+        recipe = chosen_recipe(record["method"], features)
+        assert isinstance(recipe, Recipe)  # a name means one
+        imputer, thorough = _imputer(record, tensors), explainer.budget == "thorough"
+        given = Parts(predictor=predictor, imputer=imputer, regime=regime, thorough=thorough)
+        method = recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
     elif record["imputer"] in (type(method.imputer).__name__, NoBackground.__name__) and record["imputer"] in (*IMPUTERS, "NoBackground"):
         method.imputer = _imputer(record, tensors)  # it may have been saved with fewer rows
     refuse_other_weights(path, tensors, _stored(method), "method")
@@ -137,25 +138,6 @@ def _read(
     explainer.findings_, explainer.fit_seconds_ = list(record["findings"]), None
     explainer._remember(rows, method.to(device_of(device)), target, record["regime"], model)
     return explainer
-
-
-def _rebuilt(
-    explainer: Explainer,
-    record: dict[str, Any],
-    tensors: dict[str, Tensor],
-    features: Features,
-    target: Target,
-    model: CachedModel | None,
-) -> Method:
-    imputer = _imputer(record, tensors)
-    predictor = None
-    if record["regime"] == "self" or (record["regime"] == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
-        absent = BlackBox(_absent, target.outputs, decode=features.decode)
-        predictor = absent if model is None else frozen_predictor(model, target, features)
-    recipe = chosen_recipe(record["method"], features)
-    assert isinstance(recipe, Recipe)  # a name means one
-    given = Parts(predictor=predictor, imputer=imputer, regime=record["regime"], thorough=explainer.budget == "thorough")
-    return recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
 
 
 def _imputer(record: dict[str, Any], tensors: dict[str, Tensor]) -> nn.Module:
