@@ -12,6 +12,7 @@ from torch import nn
 
 from ..core import Trial, seeded
 from ..experiments.cell import Cell
+from ..experiments.scene import Scene
 from ..explainers import Explainer
 from ..features import patches_of
 from ..imputers import Constant
@@ -39,9 +40,8 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
     return [Cell("mnist38", label, "l2x", seed, options, size) for seed in range(seeds) for label, options, size in lines]
 
 
-def network(cell: Cell) -> tuple[nn.Module, Trial]:
-    """A convolutional network that tells 3 from 8, and the training images."""
-    scene = scene_of_cell(cell)
+def network(cell: Cell, scene: Scene) -> nn.Module:
+    """A convolutional network that tells 3 from 8."""
     train, validation = scene.trial(scene.data.train), scene.trial(scene.data.validation)
     features, outputs = scene.features, scene.outputs
     with seeded(cell.seed + 1):
@@ -53,16 +53,16 @@ def network(cell: Cell) -> tuple[nn.Module, Trial]:
         epochs = max(1, round(cell.training["model_steps"] * 128 / len(train)))
         settings = Settings(epochs=epochs, batch_size=128, seed=cell.seed)
         fit(model, [Phase("model", (Step("model", model, loss, loss),))], train, validation, settings, fabric=fabric_of("auto"))
-    return model.network.eval().requires_grad_(False), train
+    return model.network.eval().requires_grad_(False)
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Explain the network's answers, and ask it again about what is kept, the rest black."""
-    model, train = network(cell)
     scene = scene_of_cell(cell)
+    model = network(cell, scene)
     data, features, outputs = scene.data, patches_of(scene.features), scene.outputs
     batch = cell.training.get("batch_size", 256)
-    epochs = max(1, round(cell.training["steps"] * batch / len(train)))
+    epochs = max(1, round(cell.training["steps"] * batch / len(data.train)))
     began = time.monotonic()
     options = dict(cell.options)
     predictor = Frozen(model, outputs, to_raw=features.to_network) if options.pop("itself", False) else None
@@ -73,11 +73,10 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     explainer.fit(data.train.x, model=model)
     seconds = time.monotonic() - began
     explanation = explainer.explain(data.test.x)
-    ask = partial(_answers, model)
     keep_masks(folder, cell, explanation.mask)
     shown = features.expand(explanation.mask) * torch.as_tensor(data.test.x)
-    said, labels = ask(torch.as_tensor(data.test.x)), torch.as_tensor(data.test.y)
-    numbers = {"post-hoc ACC": accuracy(ask(shown), said.argmax(1)), "model ACC": accuracy(said, labels)}
+    said, labels = _answers(model, torch.as_tensor(data.test.x)), torch.as_tensor(data.test.y)
+    numbers = {"post-hoc ACC": accuracy(_answers(model, shown), said.argmax(1)), "model ACC": accuracy(said, labels)}
     return {"fit_seconds": seconds, **{name: float(values.double().mean()) for name, values in numbers.items()}}
 
 

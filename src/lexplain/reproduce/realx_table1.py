@@ -96,23 +96,20 @@ def _figure(frame: pd.DataFrame, kind: str) -> Drawn:
     return honesty(table) if kind == "honesty" else truth_tradeoff(table)
 
 
-DRAWS, ROWS = 300, 10_000  # of the true law, for each of so many rows
-
-
-def exact_judgement(name: str, *, seed: int = 0, rows: int = ROWS, draws: int = DRAWS) -> pd.DataFrame:
+def exact_judgement(name: str, *, rows: int = 10_000, draws: int = 300) -> pd.DataFrame:
     """What an EVAL-X without error would say: AUROC, accuracy and log-likelihood from the true features, and without the control-flow one.
 
-    These are the true probabilities given what a mask shows, found by drawing the rest from the true law.
+    These are the true probabilities given what a mask shows, found by drawing the rest from the true law, so often for each row.
     """
     law = DATASETS[name]
     assert isinstance(law, Synthetic)
-    data = load_data(name, seed=seed)
+    data = load_data(name, seed=0)
     x, labels = data.test.x[:rows], torch.as_tensor(data.test.y[:rows])
     assert data.test.truth is not None and data.control_flow is not None
     shown = data.test.truth[:rows]
     hidden = shown.copy()
     hidden[:, data.control_flow] = False
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     lines = []
     for what, mask in (("the true features", shown), ("without the control-flow feature", hidden)):
         odds = np.zeros(len(x))
