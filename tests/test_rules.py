@@ -48,7 +48,7 @@ DOORS = {
         "Estimator": "each estimator names what it needs of a mask distribution",
     },
     "core/explanation.py": {"Explanation.to_shap": "shap has no types"},
-    "core/seeding.py": {"_Repeatable": "torch has no types for the switches of cuDNN"},
+    "core/seeding.py": {"_repeatable": "torch has no types for the switches of cuDNN"},
     "networks/replay.py": {"scores_on_cpu": "torch has no types for the switches of cuDNN"},
     "cli/app.py": {"OneLineErrors": "typer's contexts have no types"},
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import TracebackType
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,24 +46,13 @@ def counted(label: str, steps: int) -> Iterator[int]:
         yield from shown.track(range(steps), description=label)
 
 
-class Progress:
-    """The bar of a training. It says nothing where standard error is no terminal."""
-
-    def __init__(self, label: str, total: int, rows: int) -> None:
-        self._bars = bars(
-            lambda speed, task: f"{speed:.1f} epochs/s, {speed * task.fields['rows']:,.0f} rows/s",
-            "check {task.fields[check]}",
-            transient=True,
-        )
-        self._task = self._bars.add_task(label, total=total, rows=rows, check="…")
-
-    def __enter__(self) -> Progress:
-        self._bars.start()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._bars.stop()
-
-    def advance(self, epochs: int, check: float) -> None:
-        """Say that so many more epochs are done, and how well the last one did."""
-        self._bars.update(self._task, advance=epochs, check=f"{check:.4f}")
+@contextmanager
+def training_bar(label: str, total: int, rows: int) -> Iterator[Callable[[int, float], None]]:
+    """The bar of a training; the function that it yields adds finished epochs and shows how well the last one did."""
+    with bars(
+        lambda speed, task: f"{speed:.1f} epochs/s, {speed * task.fields['rows']:,.0f} rows/s",
+        "check {task.fields[check]}",
+        transient=True,
+    ) as shown:
+        task = shown.add_task(label, total=total, rows=rows, check="…")
+        yield lambda epochs, check: shown.update(task, advance=epochs, check=f"{check:.4f}")

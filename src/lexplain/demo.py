@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,11 @@ from .core.contracts import Model
 from .core.files import write_bytes
 from .core.splits import first_tenth
 from .data import load_data
-from .evaluation import Evaluation, Evaluators, Others, Run
+from .evaluation import Evaluators, Others
+from .experiments.scene import Scene
 from .explainers import Explainer, FitWarning
 from .measures import MEASURES, Estimate, estimates, means
-from .models import Problem
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
-from .training import fabric_of
 
 LEGEND = "kept: features kept; gap: encoding gap, ACC - eACC; ms: per explanation; ACC, eACC, gap, TPR, FDR, CFSR in percent"
 COLUMNS = ("data", "method", "kept", "ACC", "eACC", "eAUROC", "gap", "TPR", "FDR", "CFSR", "ms", "verdict")
@@ -82,50 +81,29 @@ def run(out: Path, *, seed: int = 0, quick: bool = False) -> Path:
 
 def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: bool) -> list[Scored]:
     """Fit each explainer, and judge them all by one evaluator that has seen the training rows alone."""
-    frame, test = data.frame(data.train), data.frame(data.test)
-    y = data.train.y if model is None else None
-    known = Problem.of(frame, y, model)
-    judged = Problem.of(test, data.test.y if model is None else None, model, like=known)
-    split = partial(first_tenth, least=10)
-    evaluators = Evaluators(known.features, known.target.outputs, seed=seed, split=split, steps=JUDGE_STEPS)
+    train, test = (replace(part, x=data.frame(part)) for part in (data.train, data.test))
+    scene = Scene(data.name, replace(data, train=train, test=test), seed, model)
+    evaluators = replace(scene.evaluators(), seed=seed, split=partial(first_tenth, least=10), steps=JUDGE_STEPS)
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)  # a short fit; what it finds stands below, without a source line
-            explainer.fit(frame, y, model=model)
+            explainer.fit(train.x, train.y if model is None else None, model=model)
         for finding in explainer.findings_:
             Console().print(f"   {job.method}: {finding}", style="dim")
-        found.append(_judged(explainer, data, evaluators, known, judged, frame, test, seed))
+        found.append(_judged(explainer, scene, evaluators))
     return found
 
 
-def _judged(
-    explainer: Explainer,
-    data: Dataset,
-    evaluators: Evaluators,
-    known: Problem,
-    judged: Problem,
-    frame: pd.DataFrame,
-    test: pd.DataFrame,
-    seed: int,
-) -> Scored:
-    explainer.explain(test)  # what is done once is no row's time
+def _judged(explainer: Explainer, scene: Scene, evaluators: Evaluators) -> Scored:
+    data = scene.data
+    explainer.explain(data.test.x)  # what is done once is no row's time
     began = time.monotonic()
-    explanation = explainer.explain(test)
-    milliseconds = 1000 * (time.monotonic() - began) / len(test)
-    theirs = explainer.explain(frame)
-    evaluation = Evaluation(
-        explanation,
-        known.features,
-        judged.trial(),
-        judged.target,
-        Run(fabric_of("cpu"), seed),
-        evaluators,
-        Others(known.trial(), lambda: (theirs.scores, theirs.mask)),
-        truth=None if data.test.truth is None else torch.as_tensor(data.test.truth),
-        control_flow=data.control_flow,
-    )
+    explanation = explainer.explain(data.test.x)
+    milliseconds = 1000 * (time.monotonic() - began) / len(data.test)
+    theirs = explainer.explain(data.train.x)
+    evaluation = scene.evaluation(explanation, evaluators, Others(scene.trial(data.train), lambda: (theirs.scores, theirs.mask)))
     acc, eacc = estimates(evaluation, [MEASURES["acc"], MEASURES["eacc"]]).values()
     mean = means(evaluation, ("kept", "eauroc", "tpr", "fdr", "cfsr"))
     told, verdict = judge(evaluation.encoding)

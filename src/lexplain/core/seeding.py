@@ -13,36 +13,30 @@ from sklearn.utils import check_random_state
 
 from .contracts import RandomState
 
-
-class _Repeatable:
-    """Convolutions that repeat themselves on a GPU, while any block of any thread is open: the setting is one of the whole process."""
-
-    def __init__(self) -> None:
-        self.lock, self.depth, self.before = Lock(), 0, (False, False)
-
-    def __enter__(self) -> None:
-        cudnn: Any = torch.backends.cudnn
-        with self.lock:
-            if self.depth == 0:
-                self.before = cudnn.deterministic, cudnn.benchmark
-                cudnn.deterministic, cudnn.benchmark = True, False
-            self.depth += 1
-
-    def __exit__(self, *told: object) -> None:
-        cudnn: Any = torch.backends.cudnn
-        with self.lock:
-            self.depth -= 1
-            if self.depth == 0:
-                cudnn.deterministic, cudnn.benchmark = self.before
+_LOCK = Lock()
+_BEFORE: list[tuple[bool, bool]] = []  # cuDNN's settings at the start of each open block; the first are those of the caller
 
 
-_REPEATABLE = _Repeatable()
+@contextmanager
+def _repeatable() -> Iterator[None]:
+    """Convolutions that repeat themselves on a GPU, while a block of any thread is open: the setting is one of the whole process."""
+    cudnn: Any = torch.backends.cudnn
+    with _LOCK:
+        _BEFORE.append((cudnn.deterministic, cudnn.benchmark))
+        cudnn.deterministic, cudnn.benchmark = True, False
+    try:
+        yield
+    finally:
+        with _LOCK:
+            before = _BEFORE.pop()
+            if not _BEFORE:
+                cudnn.deterministic, cudnn.benchmark = before
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """Draw from `seed` inside the block, repeatably, and leave the caller's random state as it was."""
-    with _REPEATABLE, torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
+    with _repeatable(), torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
         torch.manual_seed(seed)
         yield
 

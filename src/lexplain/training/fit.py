@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from ..bars import Progress
+from ..bars import training_bar
 from ..core import Trial, seeded
 from ..methods import Phase, Step
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
@@ -82,8 +82,8 @@ class _Run:
         """Run one phase to its end or to the end of patience, then go back to its best epoch."""
         self._start(index, phase)
         epochs = max(1, round(self.settings.epochs * phase.share * len(self.every) / len(self.rows)))  # fewer rows, as many steps
-        with Progress(phase.name, epochs, len(self.rows)) as progress:
-            progress.advance(self.epoch, self.best)
+        with training_bar(phase.name, epochs, len(self.rows)) as advance:
+            advance(self.epoch, self.best)
             while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
                 began = time.monotonic()
                 self._epoch(phase, epochs)
@@ -92,7 +92,7 @@ class _Run:
                 self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
                 self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
                 self._write_checkpoint()
-                progress.advance(1, judged)
+                advance(1, judged)
         if not self.best_state:
             raise FloatingPointError("the training diverged: no epoch's check is a finite number; use a smaller learning_rate")
         self.module.load_state_dict(self.best_state)
