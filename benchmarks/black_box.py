@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lexplain.core import Part, seeded
+from lexplain.core import DataSplit, seeded
 
 BATCH = 100
 
@@ -27,7 +27,7 @@ class BlackBoxModel:
         return probabilities
 
 
-def train(part: Part, *, epochs: int, seed: int = 0) -> BlackBoxModel:
+def train(part: DataSplit, *, epochs: int, seed: int = 0) -> BlackBoxModel:
     """Fit the network to the labels of a part."""
     x, y = torch.from_numpy(part.x), torch.from_numpy(part.y).long()
     with seeded(seed):

@@ -43,7 +43,7 @@ def main() -> None:
             (page.parent / name).unlink(missing_ok=True)
         name, quick, seeds = command.groups()
         try:
-            written = reproduce(name, quick=quick is not None, seeds=int(seeds), out=out, only_read=True)
+            written = reproduce(name, quick=quick is not None, seeds=int(seeds), out=out, render_only=True)
             print(f"{written.relative_to(out)}: written")
         except (ValueError, OSError) as reason:
             print(f"{page.relative_to(out)}: not written ({type(reason).__name__}: {str(reason).splitlines()[0]})")

@@ -19,7 +19,7 @@ from rich.console import Console
 
 import lexplain as lx
 from lexplain import imputers, masks
-from lexplain.core import Trial
+from lexplain.core import Batch
 from lexplain.features import Columns
 from lexplain.training.fit import _Run
 
@@ -77,8 +77,8 @@ def booked(ledger: Ledger) -> Iterator[None]:
     """Let everything that trains inside the block be booked."""
     kinds = [kind for module in (imputers, masks) for kind in vars(module).values() if isinstance(kind, type)]
     drawn = [(kind, name) for kind in kinds for name in ("forward", "sample", "relaxed", "coupled") if name in vars(kind)]
-    places = [(Trial, "take", TAKES), (Columns, "expand", DRAWS), *((kind, name, DRAWS) for kind, name in drawn)]
-    places += [(_Run, "_descend", PASSES), (_Run, "_judge", CHECKS), (_Run, "_start", GOALS), (_Run, "train", LOOP)]
+    places = [(Batch, "take", TAKES), (Columns, "expand", DRAWS), *((kind, name, DRAWS) for kind, name in drawn)]
+    places += [(_Run, "_descend", PASSES), (_Run, "_validate", CHECKS), (_Run, "_start", GOALS), (_Run, "train", LOOP)]
     make = _Run._optimiser
 
     def optimiser(run: _Run, step: Any) -> torch.optim.Optimizer:

@@ -18,7 +18,7 @@ from rich.console import Console
 from torch import Tensor, nn
 
 import lexplain as lx
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 from lexplain.features import Columns
 from lexplain.imputers import Marginal
 from lexplain.methods import Parts, Phase, gains
@@ -63,16 +63,16 @@ def run(*, quick: bool, device: str = "cpu") -> list[Sheet]:
     data = lx.load_data("s3", rows=ROWS, seed=0)
     features = Columns().fit(data.train.x)
     target = from_labels(data.train.y)
-    rows = Trial(features.encode(data.train.x).x, as_target(target.values, target.outputs.real))
+    rows = Batch(features.encode(data.train.x).x, as_target(target.values, target.outputs.real))
     validation, fabric = rows.take(slice(0, 10)), Fabric(accelerator=device, devices=1)
     method = gains(features, target.outputs, Parts(imputer=Marginal.fit(rows.x))).to(device)
     first, regress, later, *_ = method.phases()
     epochs, lines = 2 if quick else EPOCHS, []
     goals = rows.to(device)
-    nothing = lambda trial, _: torch.zeros(len(trial), features.count, device=trial.x.device)  # noqa: E731
+    nothing = lambda batch, _: torch.zeros(len(batch), features.count, device=batch.x.device)  # noqa: E731
     known = {"predictor, every feature": first, "selector": regress, "predictor, what is kept": later}
     for name, phase in known.items():
-        ready = Phase(phase.name, phase.steps, 1.0, prepare=nothing)  # goals are measured once a phase, not in the step
+        ready = Phase(phase.name, phase.steps, 1.0, make_aux_targets=nothing)  # goals are measured once a phase, not in the step
         network = method.selector.network if name == "selector" else method.predictor.network
         width = features.count if name == "selector" else target.outputs.count
 

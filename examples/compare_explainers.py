@@ -17,7 +17,7 @@ def main(rows: int, epochs: int | None, seeds: int) -> None:
     found = lx.compare(explainers, data, ["eACC", "kept", "TPR", "FDR"], seeds=seeds, keep=5)
     print(found.summary().round(3).to_string())
     print(found.tests("TPR").round(3).to_string())
-    print(found.ledger.round(2).to_string())
+    print(found.fits.round(2).to_string())
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import sys
 
 import lexplain as lx
 from lexplain.features import Patches
-from lexplain.report import image_grid, imputed
+from lexplain.report import image_grid, imputation_grid
 
 epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 60
 data = lx.load_data("sp_digits", seed=0)  # a digit in one panel, shuffled pixels of another in the other
@@ -17,5 +17,5 @@ print(f"accuracy from 15 % of the pixels: {explainer.score(data.test.x, data.tes
 print(f"share of them in the panel that decides: {right:.2f}")
 
 image_grid(explanation, rows=4, truth=data.test.truth).savefig("images.png")
-imputed(explainer, data.test.x[0]).savefig("imputed.png")
+imputation_grid(explainer, data.test.x[0]).savefig("imputed.png")
 print("images.png shows what was kept, imputed.png what the hidden pixels were drawn as")

@@ -12,7 +12,7 @@ def _seed():
 
 # How long networks learn that only judge, and how fast: the one place of the tests that knows where the library keeps it.
 JUDGES = {
-    "judge": "lexplain.evaluation.evaluator.JUDGE_STEPS",
+    "judge": "lexplain.evaluation.evaluator.EVALUATOR_STEPS",
     "reader": "lexplain.evaluation.evaluator.READER_STEPS",
     "reader_rate": "lexplain.evaluation.evaluator.READER_RATE",
     "retraining": "lexplain.evaluation.retrained.RETRAINING_STEPS",
@@ -46,7 +46,7 @@ def hasty_judges():
     from lexplain.measures.off_data import off_data
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lexplain.explainers.path.JUDGE_STEPS", 60)
+        patch.setattr("lexplain.explainers.path.EVALUATOR_STEPS", 60)
         patch.setattr("lexplain.explainers.path.DRAWS", 2)
         _shorten(patch, retraining=60)
         patch.setattr("lexplain.measures.off_data.off_data", partial(off_data, trees=20))

@@ -136,7 +136,7 @@ def test_a_card_has_the_lines_that_it_had(short_judges):
 def test_a_comparison_has_the_table_that_it_had(short_judges):
     short_judges(reader=20)
     explainers = {name: lx.Explainer(name, keep=2, epochs=1, device="cpu") for name in ("l2x", "lex")}
-    compared = lx.compare(explainers, lx.load_data("s3", rows=60), seeds=1, judge_steps=20, network_steps=20)
+    compared = lx.compare(explainers, lx.load_data("s3", rows=60), seeds=1, evaluator_steps=20, network_steps=20)
     found, wanted = json.loads(compared.to_json()), json.loads((BASE / "comparison.json").read_text())
     assert list(found) == list(wanted) and found["format"] == wanted["format"]
     for part, numbers in {"table": ["value", "low", "high"], "ledger": ["fit_seconds", "explain_seconds", "ms_a_row"]}.items():

@@ -53,7 +53,7 @@ def test_every_part_of_a_training_is_booked_and_left_as_it_was(monkeypatch):
     import lexplain as lx
     from lexplain.training.fit import _Run
 
-    before = {name: vars(_Run)[name] for name in ("_descend", "_judge", "_start", "train", "_optimiser")}
+    before = {name: vars(_Run)[name] for name in ("_descend", "_validate", "_start", "train", "_optimiser")}
     data, ledger, ticks = lx.load_data("s3", rows=60), s.Ledger(lambda: ticks.append(0) or float(len(ticks))), []
     with s.booked(ledger):
         lx.Explainer("realx", keep=3, epochs=1, device="cpu").fit(data.train.x, data.train.y)
@@ -161,7 +161,7 @@ def test_every_group_has_cases_of_its_own():
 def test_constants_are_short_for_a_while_only():
     from same.places import first_of, place_of, short
 
-    holder, name = place_of("lexplain.evaluation.evaluator:JUDGE_STEPS", "lexplain.training.evaluator:JUDGE_STEPS")
+    holder, name = place_of("lexplain.evaluation.evaluator:EVALUATOR_STEPS", "lexplain.training.evaluator:JUDGE_STEPS")
     before = getattr(holder, name)
     with short(judge=7):
         assert getattr(holder, name) == 7

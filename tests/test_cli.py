@@ -43,7 +43,7 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("flow")
     for part in ("train", "test"):
         for ending in ("csv", "npz"):
-            well("data", "s3", "--rows", 60, "--part", part, "--out", folder / f"{part}.{ending}")
+            well("data", "s3", "--rows", 60, "--split", part, "--out", folder / f"{part}.{ending}")
     well("fit", folder / "train.csv", "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", folder / "model.lex")
     return folder
 
@@ -56,7 +56,7 @@ def quick_judges(short_judges):
 
 def test_images_are_fitted_explained_and_audited(tmp_path, quick_judges):
     for part in ("train", "test"):
-        well("data", "sp_digits", "--rows", 60, "--part", part, "--out", tmp_path / f"{part}.npz")
+        well("data", "sp_digits", "--rows", 60, "--split", part, "--out", tmp_path / f"{part}.npz")
     options = ["--epochs", 1, "--device", "cpu"]
     options += ["--imputer", "MixtureMeans", "--continuity", 0.01]
     said = well("fit", tmp_path / "train.npz", "--patch", 2, "--keep", 3, *options, "--out", tmp_path / "images.lex")
@@ -163,7 +163,7 @@ def test_what_auto_is_told_reaches_the_explainer(place, tmp_path, monkeypatch, w
 
 @pytest.mark.parametrize("method", ["gains", "default"])
 def test_fit_tells_what_was_chosen_and_writes_a_page(place, tmp_path, monkeypatch, method):
-    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 10)
+    monkeypatch.setattr("lexplain.explainers.path.EVALUATOR_STEPS", 10)
     words = ["--method", method, "--keep", "auto", "--epochs", 2, "--device", "cpu"]
     result = lexplain("fit", place / "train.csv", *words, "--out", tmp_path / "m.lex", "--report", tmp_path / "new/page.html")
     assert result.exit_code == 0, result.output
@@ -319,7 +319,7 @@ def test_recorded_outputs_are_the_target(tmp_path):
     well("data", "s3", "--rows", 60, "--target", "probabilities", "--out", tmp_path / "soft.csv")
     rows = pd.read_csv(tmp_path / "soft.csv").rename(columns={"y0": "p0", "y1": "p1"}).assign(y=1)
     rows.to_csv(tmp_path / "soft.csv", index=False)
-    options = ["--outputs", "p0,p1"]
+    options = ["--probabilities", "p0,p1"]
     said = well("fit", tmp_path / "soft.csv", *options, "--keep", 5, "--epochs", 1, "--device", "cpu", "--out", tmp_path / "m.lex")
     assert "11 features, 2 classes" in said
     assert "eACC" in well("audit", tmp_path / "m.lex", tmp_path / "soft.csv", *options)
@@ -353,7 +353,8 @@ def test_demo_and_reproduce_are_called_as_they_are(tmp_path, monkeypatch):
     monkeypatch.setattr(lexplain.reproduce, "reproduce", lambda name, **options: calls.append((name, options)) or tmp_path / "page")
     name = next(iter(lexplain.reproduce.TABLES))
     assert f"Written to {tmp_path / 'page'}" in well("reproduce", name, "--seeds", 2, "--out", tmp_path, "--workers", 2)
-    assert calls == [(tmp_path / "r.html", 3, True), (name, {"quick": False, "seeds": 2, "out": tmp_path, "workers": 2, "again": False})]
+    asked = {"quick": False, "seeds": 2, "out": tmp_path, "workers": 2, "recompute": False}
+    assert calls == [(tmp_path / "r.html", 3, True), (name, asked)]
     assert name in well("reproduce")
 
 
@@ -375,7 +376,7 @@ def refused(*words):
         (["data", "s4"], "'s4' is no data set; choose one of"),
         (["data", "s3", "--out", "rows.xlsx"], "ends in '.xlsx', which is not known here; choose one of: .csv, .npz"),
         (["data", "--out", "rows.csv"], "is no data set"),
-        (["data", "s3", "--rows", 30, "--part", "all", "--out", "rows.csv"], "'all' is no part"),
+        (["data", "s3", "--rows", 30, "--split", "all", "--out", "rows.csv"], "'all' is no part"),
         (["data", "s3", "--target", "odd"], "'odd' is no target"),
         (["data", "breast_cancer", "--rows", 9], "'rows' is no option of breast_cancer"),
         (["fit", "none.csv", "--out", "m.lex"], "no file at none.csv"),

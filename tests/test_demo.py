@@ -4,7 +4,7 @@ from lexplain.demo import COLUMNS, run
 
 
 def test_the_demo_prints_a_table_and_writes_a_page(tmp_path, capsys, monkeypatch, short_judges):
-    monkeypatch.setattr("lexplain.demo.JUDGE_STEPS", 20)  # what is written is the matter here, not what judges say
+    monkeypatch.setattr("lexplain.demo.EVALUATOR_STEPS", 20)  # what is written is the matter here, not what judges say
     short_judges(reader=20)
     page = run(tmp_path / "report.html", seed=0, quick=True)
     printed = capsys.readouterr().out

@@ -36,10 +36,10 @@ def test_the_picture_of_the_library_says_what_its_script_draws():
 @pytest.fixture(autouse=True)
 def short_trainings(tmp_path, monkeypatch, short_judges):
     short_judges(judge=50, reader=50, retraining=50)
-    monkeypatch.setattr("lexplain.experiments.scene.NETWORK_STEPS", 50)
+    monkeypatch.setattr("lexplain.experiments.scenario.NETWORK_STEPS", 50)
     monkeypatch.setattr("lexplain.explainers.fitting.STEPS", 10)
     monkeypatch.setattr("lexplain.explainers.path.POINTS", 21)
-    monkeypatch.setattr("lexplain.explainers.card.SEARCHED", 5)
+    monkeypatch.setattr("lexplain.explainers.card.SEARCH_ROWS", 5)
     monkeypatch.chdir(tmp_path)
 
 

@@ -17,16 +17,16 @@ import lexplain as lx
 from lexplain.auditing import Measure
 from lexplain.baselines import RandomBaseline
 from lexplain.core.contracts import Encoded
-from lexplain.core.dataset import Dataset, Part
+from lexplain.core.dataset import Dataset, DataSplit
 from lexplain.estimators import StraightThrough
 from lexplain.evaluation import Evaluation
 from lexplain.features import FeatureKind
 from lexplain.kinds import Kind, Pace
-from lexplain.masks import Coins, top_k_mask
+from lexplain.masks import FixedRate, top_k_mask
 from lexplain.methods import METHODS, Method, Parts, recipe
 from lexplain.methods.parts import predictor_part, selector_part
 from lexplain.methods.plans import PredictorSchedule, Turns
-from lexplain.methods.sizes import Family
+from lexplain.methods.sizes import MaskFactory
 from lexplain.models import CachedModel
 from lexplain.objectives import Objective
 from lexplain.report.pictures import Pictures, RowPictures
@@ -91,7 +91,7 @@ class Phrases(FeatureKind):
     def gather(self, values):
         return values[..., :-1, :].sum(-1)
 
-    def on_inputs(self, scores):
+    def expand_scores(self, scores):
         return scores
 
     def row_names(self, X):
@@ -212,11 +212,11 @@ def pick_words(features, outputs, parts, *, k, noise=1.0):
     return Method(
         "pick_words",
         features=features,
-        selector=selector_part(parts.selector, features, Family(NoisyBest, {"k": k, "noise": noise})),
+        selector=selector_part(parts.selector, features, MaskFactory(NoisyBest, {"k": k, "noise": noise})),
         imputer=parts.imputer_or(UsualWord(torch.zeros(features.shape[1]))),
         predictor=predictor_part(parts.predictor, features, outputs),
         objective=Objective(mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(StraightThrough(), PredictorSchedule(masks=Coins))),
+        plan=parts.apply_regime(Turns(StraightThrough(), PredictorSchedule(masks=FixedRate))),
     )
 
 
@@ -336,11 +336,11 @@ def test_answers_to_phrases_are_remembered_by_what_each_holds():
 
 def test_names_are_those_of_each_row():
     explanation = explainer(keep=2, epochs=1).fit(X, Y).explain(X_TEST)
-    assert explanation.names_differ
+    assert explanation.names_per_row
     for row, words in enumerate(WORDS):
         assert explanation.row_names(row) == (*words, *[""] * (SIZE - len(words)))
         assert sorted(name for name, _ in explanation.as_list(row, kept_only=False)) == sorted(words)
-    assert explanation.place_names == tuple(f"word {place + 1}" for place in range(SIZE))
+    assert explanation.column_names == tuple(f"word {place + 1}" for place in range(SIZE))
     assert explanation.to_frame()["name"].shape == (len(X_TEST), SIZE)
     some = explanation[[3, 5]]
     assert some.row_names(1)[: LENGTHS[5]] == tuple(WORDS[5]) and some.valid.shape == (2, SIZE)
@@ -423,10 +423,10 @@ def test_an_audit_asks_the_model_about_phrases_and_knows_their_truth():
 
 
 def test_a_comparison_has_a_row_for_it():
-    parts = [Part(X, Y), Part(*phrases(60, seed=2)), Part(X_TEST, Y_TEST)]
+    parts = [DataSplit(X, Y), DataSplit(*phrases(60, seed=2)), DataSplit(X_TEST, Y_TEST)]
     data = Dataset("opinions", "phrases with an opinion", *parts, names=tuple(Phrases().fit(X).names), features=Phrases())
     given = {"ours": explainer(keep=2, epochs=5), "at random": RandomBaseline(keep=2)}
-    table = lx.compare(given, data, ["eACC", "Selection rate", "Kept", FILLER_SHARE], seeds=1, judge_steps=100)
+    table = lx.compare(given, data, ["eACC", "Selection rate", "Kept", FILLER_SHARE], seeds=1, evaluator_steps=100)
     summary = table.summary()
     expected = float((LENGTHS.clamp(max=2) / LENGTHS).double().mean())
     assert summary["Kept"].tolist() == pytest.approx([float(LENGTHS.clamp(max=2).double().mean())] * 2)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich import progress
 
-    Said = Callable[[float, progress.Task], str]  # a speed, and what it is the speed of, in words
+    FormatRate = Callable[[float, progress.Task], str]  # a speed, and what it is the speed of, in words
 
 
-def bars(said: Said, *formats: str, elapsed: bool = False, transient: bool = False, auto_refresh: bool = True) -> progress.Progress:
+def bars(said: FormatRate, *formats: str, elapsed: bool = False, transient: bool = False, auto_refresh: bool = True) -> progress.Progress:
     """Bars with a name, a count, a rate, columns of such formats, the time it took if asked for, and the time that is left."""
     from rich import progress
     from rich.console import Console
@@ -27,7 +27,7 @@ def bars(said: Said, *formats: str, elapsed: bool = False, transient: bool = Fal
     )
 
 
-def _rate(said: Said) -> progress.ProgressColumn:
+def _rate(said: FormatRate) -> progress.ProgressColumn:
     """The column that tells how fast the work goes."""
     from rich import progress
     from rich.text import Text
@@ -40,7 +40,7 @@ def _rate(said: Said) -> progress.ProgressColumn:
     return Rate()
 
 
-def counted(label: str, steps: int) -> Iterator[int]:
+def progress_range(label: str, steps: int) -> Iterator[int]:
     """Count steps, and show how far they are."""
     with bars(lambda speed, _: f"{speed:.1f} steps/s", transient=True) as shown:
         yield from shown.track(range(steps), description=label)

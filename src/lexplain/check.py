@@ -90,7 +90,7 @@ def ending(path: Path, endings: Sequence[str]) -> str:
     return path.suffix.lower()
 
 
-def some_cells(frame: pd.DataFrame) -> pd.DataFrame:
+def not_empty(frame: pd.DataFrame) -> pd.DataFrame:
     """Refuse to write a table of nothing."""
     if frame.empty:
         raise ValueError("no cell is finished yet, so there is no table to write; run the command again and leave it more time")
@@ -110,7 +110,7 @@ def share_of_one(**numbers: float) -> None:
             raise ValueError(f"{name}={value!r}, but a number between 0 and 1 is needed")
 
 
-def parquet_possible() -> None:
+def require_parquet() -> None:
     """Refuse to write Parquet without the library that does."""
     try:
         importlib.import_module("pyarrow")

@@ -18,14 +18,14 @@ from rich.table import Table
 from sklearn.ensemble import GradientBoostingClassifier
 
 from . import __version__
-from .auditing import judge
+from .auditing import decide_verdict
 from .core import Dataset, Explanation
 from .core.contracts import Model
 from .core.files import write_bytes
 from .core.splits import first_tenth
 from .data import load_data
 from .evaluation import Evaluators, Others
-from .experiments.scene import Scene
+from .experiments.scenario import Scenario
 from .explainers import Explainer, FitWarning
 from .measures import MEASURES, Estimate, estimates, means
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
@@ -45,7 +45,7 @@ class Job:
 
 S3_JOBS = (Job("realx", {"keep": 5}, 75), Job("l2x", {"keep": 5}, 75))
 CANCER_JOBS = (Job("realx", {"keep": 5}, 40), Job("l2x", {"keep": 5}, 40))
-JUDGE_STEPS = 1500  # fewer than the evaluator's default: the demo is to end soon
+EVALUATOR_STEPS = 1500  # fewer than the evaluator's default: the demo is to end soon
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def run(out: Path, *, seed: int = 0, quick: bool = False) -> Path:
 def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: bool) -> list[Scored]:
     """Fit each explainer, and judge them all by one evaluator that has seen the training rows alone."""
     train, test = (replace(part, x=data.frame(part)) for part in (data.train, data.test))
-    scene = Scene(data.name, replace(data, train=train, test=test), seed, model)
-    evaluators = replace(scene.evaluators(), seed=seed, split=partial(first_tenth, least=10), steps=JUDGE_STEPS)
+    scene = Scenario(data.name, replace(data, train=train, test=test), seed, model)
+    evaluators = replace(scene.evaluators(), seed=seed, split=partial(first_tenth, least=10), steps=EVALUATOR_STEPS)
     found = []
     for job in jobs:
         explainer = Explainer(job.method, epochs=2 if quick else job.epochs, random_state=seed, **job.options)
@@ -96,17 +96,17 @@ def _scored(data: Dataset, jobs: Sequence[Job], model: Model, seed: int, quick: 
     return found
 
 
-def _judged(explainer: Explainer, scene: Scene, evaluators: Evaluators) -> Scored:
+def _judged(explainer: Explainer, scene: Scenario, evaluators: Evaluators) -> Scored:
     data = scene.data
     explainer.explain(data.test.x)  # what is done once is no row's time
     began = time.monotonic()
     explanation = explainer.explain(data.test.x)
     milliseconds = 1000 * (time.monotonic() - began) / len(data.test)
     theirs = explainer.explain(data.train.x)
-    evaluation = scene.evaluation(explanation, evaluators, Others(scene.trial(data.train), lambda: (theirs.scores, theirs.mask)))
+    evaluation = scene.evaluation(explanation, evaluators, Others(scene.batch(data.train), lambda: (theirs.scores, theirs.mask)))
     acc, eacc = estimates(evaluation, [MEASURES["acc"], MEASURES["eacc"]]).values()
     mean = means(evaluation, ("kept", "eauroc", "tpr", "fdr", "cfsr"))
-    told, verdict = judge(evaluation.encoding)
+    told, verdict = decide_verdict(evaluation.encoding)
     row = {
         "data": {"breast_cancer": "cancer"}.get(data.name, data.name),
         "method": explainer.method_.name,

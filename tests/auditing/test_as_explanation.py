@@ -128,7 +128,7 @@ def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
     each = as_explanation(given, np.zeros(given.shape), keep=4)
     assert each.features.each_channel
     assert np.array_equal(each.scores.numpy(), scores.reshape(2, 90))
-    assert np.array_equal(each.features.on_inputs(each.scores).numpy(), given)
+    assert np.array_equal(each.features.expand_scores(each.scores).numpy(), given)
     together = as_explanation(scores[:, 0], np.zeros(given.shape), keep=4)
     assert together.features.count == 30
     assert np.array_equal(together.scores.numpy(), scores[:, 0].reshape(2, 30))
@@ -170,12 +170,12 @@ def test_shap_of_one_output():
     assert np.allclose(e.scores.numpy(), truth)
     assert e.names == tuple(FRAME.columns)  # shap remembered them
     assert (e.method, e.additive, e.target_index) == ("shap", True, None)
-    assert np.allclose((e.base + e.scores.sum(1)).numpy(), linear.predict(X))
+    assert np.allclose((e.base_values + e.scores.sum(1)).numpy(), linear.predict(X))
     back = e.to_shap()
     assert np.array_equal(back.values, given.values)
     assert np.allclose(back.base_values, given.base_values)
     given.base_values = np.float64(0.25)  # one for all rows
-    assert as_explanation(given, X, keep=2).base.tolist() == [0.25] * ROWS
+    assert as_explanation(given, X, keep=2).base_values.tolist() == [0.25] * ROWS
 
 
 def test_shap_of_several_classes():
@@ -186,7 +186,7 @@ def test_shap_of_several_classes():
     e = as_explanation(given, X, keep=2, target=CLASSES)
     assert np.array_equal(e.scores.numpy(), np.stack([given.values[i, :, c] for i, c in enumerate(CLASSES)]))
     assert e.target_index.tolist() == CLASSES.tolist()
-    assert np.allclose((e.base + e.scores.sum(1)).numpy(), MODEL.decision_function(X).max(1))
+    assert np.allclose((e.base_values + e.scores.sum(1)).numpy(), MODEL.decision_function(X).max(1))
     one = as_explanation(given, X, keep=2, target=torch.tensor(2))
     assert np.array_equal(one.scores.numpy(), given.values[:, :, 2])
     lists = [given.values[:, :, c] for c in range(3)]  # how shap gave them up to 0.44

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.auditing import Card, Line, judge
-from lexplain.auditing.audit import _other_rows, off_the_data
+from lexplain.auditing import Card, CardLine, decide_verdict
+from lexplain.auditing.audit import _other_rows, withdraw_if_off_data
 from lexplain.auditing.class_selection import ClassSelection
 from lexplain.baselines import BASELINES
 from lexplain.core import Explanation
@@ -107,7 +107,7 @@ def test_labels_are_read_in_the_classes_of_the_explanation():
 def test_the_verdict_follows_the_interval(mean, word, encodes):
     values = mean + 0.1 * torch.randn(500, generator=torch.Generator().manual_seed(0), dtype=torch.double)
     values = values - values.mean() + mean
-    estimate, verdict = judge(values, margin=0.05)
+    estimate, verdict = decide_verdict(values, margin=0.05)
     assert (verdict.word, verdict.encodes) == (word, encodes)
     assert estimate.low < mean < estimate.high
 
@@ -252,7 +252,7 @@ def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_t
     assert card.verdict == "off the data"
     assert card.encodes is False
     assert "unlike the data" in card.why
-    own = explained(SHOWS_THE_CAUSE, asks_off_data=False)  # it was not made by masking this model
+    own = explained(SHOWS_THE_CAUSE, perturbation_based=False)  # it was not made by masking this model
     assert lx.audit(own, rows, **settings).verdict == "honest"
 
 
@@ -260,10 +260,10 @@ def test_who_asks_the_model_off_the_data():
     network = FirstColumn()
     for method, asks in (("self", True), ("surrogate", False)):
         explainer = lx.Explainer("lex", keep=1, epochs=1, regime=method, device="cpu").fit(X, model=network)
-        assert explainer.explain(X[:5]).asks_off_data is asks
-    assert BASELINES["ablation"]().fit(X, model=network).explain(X[:5]).asks_off_data is True
-    assert BASELINES["random"]().fit(X, model=network).explain(X[:5]).asks_off_data is False
-    assert lx.as_explanation(SHOWS_THE_CAUSE[:5], X[:5]).asks_off_data is None  # another tool's: nobody knows
+        assert explainer.explain(X[:5]).perturbation_based is asks
+    assert BASELINES["ablation"]().fit(X, model=network).explain(X[:5]).perturbation_based is True
+    assert BASELINES["random"]().fit(X, model=network).explain(X[:5]).perturbation_based is False
+    assert lx.as_explanation(SHOWS_THE_CAUSE[:5], X[:5]).perturbation_based is None  # another tool's: nobody knows
 
 
 @pytest.mark.parametrize(
@@ -281,12 +281,12 @@ def test_the_threshold_of_off_the_data(apart, shown, verdict):
     """Rows with hidden features must be told apart surely, and the model must contradict the judge by more than a tenth of the rows."""
 
     def line(key, low, high):
-        return Line(key, key, Estimate((low + high) / 2, low, high, 100), True, "")
+        return CardLine(key, key, Estimate((low + high) / 2, low, high, 100), True, "")
 
     lines = (line("eacc", 0.9, 0.95), line("fs_m", shown, shown + 0.05), line("off_data_mean", apart, apart + 0.05))
     card = Card("honest", False, "why", lines)
-    assert off_the_data(card).verdict == verdict
-    assert off_the_data(replace(card, verdict="encodes")).verdict == "encodes"
+    assert withdraw_if_off_data(card).verdict == verdict
+    assert withdraw_if_off_data(replace(card, verdict="encodes")).verdict == "encodes"
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_classes_are_those_of_either_part(lacking):
     labels, others = np.resize(here, ROWS), np.resize(there, ROWS)
     classes = every_class(None, labels, (X, others))
     assert classes.tolist() == ["blue", "green", "red"]
-    target = targets_of(X, labels, None, classes=classes).explained
+    target = targets_of(X, labels, None, classes=classes).target
     assert target.classes.tolist() == ["blue", "green", "red"]
     assert np.array_equal(classes[target.values.argmax(1).numpy()], labels)
     card = lx.audit(np.eye(COUNT)[AT % COUNT], X, labels, train=(X, others), measures=[])

@@ -84,7 +84,7 @@ def test_an_explanation_is_whole(name):
     assert e.names == ("x1", "x2", "x3", "x4")
     assert np.array_equal(e.data, X[:9])
     assert isinstance(e.features, Columns)
-    assert (e.predict is not None) == (name == "senn")
+    assert (e.compute_prediction is not None) == (name == "senn")
     assert e.classes == ((0, 1, 2) if name in GRADIENTS else ("a", "b", "c"))
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lexplain.baselines import CXPlain
-from lexplain.core import Trial
+from lexplain.core import Batch
 
 X = np.random.default_rng(0).normal(3, [1, 2, 5], size=(200, 3))
 MEAN = X.mean(0)
@@ -56,7 +56,7 @@ def test_the_loss_is_that_of_resampled_rows():
         rows = torch.arange(6).repeat_interleave(counts[:, member].long())  # the six rows of the resample
         told = explainer.networks_[member](x[rows]).log_softmax(1)
         apart += torch.nn.functional.kl_div(told, shares[rows], reduction="batchmean") / 2
-    loss = explainer._loss(Trial(x, torch.distributions.Normal(torch.zeros(6), 1.0), goal=torch.cat([shares, counts], 1)))
+    loss = explainer._loss(Batch(x, torch.distributions.Normal(torch.zeros(6), 1.0), aux_target=torch.cat([shares, counts], 1)))
     assert loss == pytest.approx(float(apart), rel=1e-4)
 
 

@@ -7,7 +7,7 @@ from exact_shapley import exact_shapley
 from torch import nn
 
 from lexplain.baselines import FastSHAP
-from lexplain.core import Trial
+from lexplain.core import Batch
 from lexplain.imputers import Constant, Marginal
 
 X = np.random.default_rng(0).normal(3, [1, 2, 5, 1], size=(300, 4))
@@ -50,7 +50,7 @@ def test_weights_times_distances_of_a_linear_model_have_no_loss():
     explainer.network_ = lambda x: (x - 1) * torch.tensor(WEIGHT * SCALE / scale).float()
     said = torch.tensor((linear(X[:20]) - explainer.target_.mean) / scale)[:, None].float()
     x = explainer.features_.encode(X[:20]).x
-    assert explainer._loss(Trial(x, torch.distributions.Normal(said[:, 0], 1.0), goal=said)) < 1e-9
+    assert explainer._loss(Batch(x, torch.distributions.Normal(said[:, 0], 1.0), aux_target=said)) < 1e-9
     assert torch.allclose(explainer.explain(X[:20]).scores, torch.tensor(WEIGHT * (X[:20] - MEAN - SCALE)).float(), atol=1e-4)
 
 
@@ -59,12 +59,12 @@ def test_the_loss_is_least_at_the_shapley_values():
     explainer = FastSHAP(imputer=Constant(0.0), network=nn.Linear(4, 8), steps=1, masks=2000).fit(X, model=curved)
     x = explainer.features_.encode(X[:1]).x
     exact = exact_shapley(lambda masks: torch.tensor(curved(np.where(masks.numpy(), X[0], MEAN))), 4).float()  # (4, 2)
-    trial = Trial(x, torch.distributions.Categorical(torch.ones(1, 2)), goal=torch.tensor(curved(X[:1])).float())
+    batch = Batch(x, torch.distributions.Categorical(torch.ones(1, 2)), aux_target=torch.tensor(curved(X[:1])).float())
 
     def loss_of(values):
         explainer.network_ = lambda x: values.reshape(1, -1)
         torch.manual_seed(0)
-        return float(explainer._loss(trial))
+        return float(explainer._loss(batch))
 
     best = loss_of(exact)
     for j in range(4):
@@ -112,7 +112,7 @@ def test_every_subset_comes_with_its_complement():
     explainer = FastSHAP(imputer=Constant(0.0), steps=1, masks=3).fit(X, model=linear)
     seen = []
     explainer._value = lambda x, mask: seen.append(mask) or torch.zeros(len(x), 1)
-    explainer._loss(Trial(torch.zeros(5, 4), torch.distributions.Normal(torch.zeros(5), 1.0), goal=torch.zeros(5, 1)))
+    explainer._loss(Batch(torch.zeros(5, 4), torch.distributions.Normal(torch.zeros(5), 1.0), aux_target=torch.zeros(5, 1)))
     shown = seen[0].reshape(2, 3, 5, 4)
     assert torch.equal(shown[0], ~shown[1])
     assert shown.any(3).all() and not shown.all(3).any()

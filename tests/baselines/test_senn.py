@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from lexplain.baselines import SENN
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 
 X = np.random.default_rng(0).normal(3, [1, 2, 5], size=(300, 3))
 WEIGHT = np.array([2.0, -1.0, 0.05])
@@ -43,21 +43,21 @@ def test_it_learns_labels_and_predicts_them():
 def test_the_penalty_is_the_distance_of_the_weights_from_the_slopes():
     explainer = SENN(steps=5, smooth=3.0).fit(X, KIND)
     x = explainer.features_.encode(X[:6]).x
-    trial = Trial(x, as_target(torch.eye(2)[[0, 1, 1, 0, 1, 0]], False))
+    batch = Batch(x, as_target(torch.eye(2)[[0, 1, 1, 0, 1, 0]], False))
     apart = 0.0
     for row in x:
         slopes = torch.autograd.functional.jacobian(lambda r: explainer.network_(r[None])[0][0], row)  # (c, D)
         apart += float((slopes.T - explainer.network_(row[None])[1][0]).square().sum()) / 6
-    assert float(explainer._loss(trial).detach()) == pytest.approx(float(explainer._misfit(trial)) + 3 * apart, rel=1e-4)
+    assert float(explainer._loss(batch).detach()) == pytest.approx(float(explainer._misfit(batch)) + 3 * apart, rel=1e-4)
     assert apart > 1e-3
 
 
 def test_a_price_makes_weights_more_like_slopes():
     def gap(smooth):
         explainer = SENN(steps=200, smooth=smooth).fit(X, KIND)
-        trial = Trial(explainer.features_.encode(X).x, explainer_target(explainer))
+        batch = Batch(explainer.features_.encode(X).x, explainer_target(explainer))
         explainer.smooth = 1.0
-        return float((explainer._loss(trial) - explainer._misfit(trial)).detach())
+        return float((explainer._loss(batch) - explainer._misfit(batch)).detach())
 
     assert gap(1.0) < 0.5 * gap(0.0)
 

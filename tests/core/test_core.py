@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
-from lexplain.core import Dataset, Explanation, Part, Trial, as_target, joined, target_values
+from lexplain.core import Batch, Dataset, DataSplit, Explanation, as_target, concat_batches, target_values
 
 SCORES = torch.tensor([[0.1, 0.9, 0.5], [0.3, 0.3, 0.2], [0.0, 0.7, 0.8]])
 MASK = torch.tensor([[False, True, True], [True, True, False], [False, False, True]])
@@ -23,14 +23,14 @@ def explanation(**more):
 
 
 def whole():
-    return Trial(
+    return Batch(
         torch.arange(6.0).reshape(3, 2),
         as_target(PROBABILITIES, real=False),
         valid=MASK[:, :2],
         context=PROBABILITIES,
-        chosen=~MASK[:, :2],
+        explainer_masks=~MASK[:, :2],
         irrelevant=MASK[:, 1:],
-        goal=SCORES,
+        aux_target=SCORES,
         progress=0.4,
         p="masks",
         mask=torch.ones(1),
@@ -47,22 +47,32 @@ def test_some_rows_of_a_trial():
     assert torch.allclose(some.target.probs, PROBABILITIES[rows])
     assert torch.equal(some.valid, MASK[rows, :2])
     assert torch.equal(some.context, PROBABILITIES[rows])
-    assert torch.equal(some.chosen, ~MASK[rows, :2])
+    assert torch.equal(some.explainer_masks, ~MASK[rows, :2])
     assert torch.equal(some.irrelevant, MASK[rows, 1:])
-    assert torch.equal(some.goal, SCORES[rows])
+    assert torch.equal(some.aux_target, SCORES[rows])
     assert some.progress == 0.4
     assert some.p is None  # what has become of the rows is forgotten
     assert some.mask is None
     assert some.predicted is None
-    bare = Trial(torch.zeros(3, 2), as_target(torch.zeros(3), real=True)).take(slice(0, 2))
+    bare = Batch(torch.zeros(3, 2), as_target(torch.zeros(3), real=True)).take(slice(0, 2))
     assert (bare.valid, bare.context, len(bare)) == (None, None, 2)
 
 
 @pytest.mark.parametrize("real", [False, True])
 def test_a_trial_moves_whole(real):
     target = as_target(torch.zeros(3), real=True) if real else as_target(PROBABILITIES, real=False)
-    moved = Trial(torch.zeros(3, 2), target, valid=MASK, context=PROBABILITIES, chosen=MASK, irrelevant=MASK, goal=SCORES).to("meta")
-    for part in (moved.x, moved.valid, moved.context, moved.chosen, moved.irrelevant, moved.goal, target_values(moved.target)):
+    moved = Batch(
+        torch.zeros(3, 2), target, valid=MASK, context=PROBABILITIES, explainer_masks=MASK, irrelevant=MASK, aux_target=SCORES
+    ).to("meta")
+    for part in (
+        moved.x,
+        moved.valid,
+        moved.context,
+        moved.explainer_masks,
+        moved.irrelevant,
+        moved.aux_target,
+        target_values(moved.target),
+    ):
         assert part.device.type == "meta"
     assert isinstance(moved.target, type(target))
 
@@ -71,13 +81,13 @@ def test_a_trial_moves_whole(real):
 def test_two_trials_are_joined(real):
     target = as_target(torch.arange(3.0), real=True) if real else as_target(PROBABILITIES, real=False)
     full = replace(whole(), target=target)
-    both = joined(full, full.take(torch.tensor([1])))
+    both = concat_batches(full, full.take(torch.tensor([1])))
     assert both.x.tolist() == [[0, 1], [2, 3], [4, 5], [2, 3]]
     assert isinstance(both.target, type(target))
     assert torch.allclose(target_values(both.target), target_values(target)[[0, 1, 2, 1]])
-    for name in ("valid", "context", "chosen", "irrelevant", "goal"):
+    for name in ("valid", "context", "explainer_masks", "irrelevant", "aux_target"):
         assert torch.equal(getattr(both, name), getattr(full, name)[[0, 1, 2, 1]])
-        assert getattr(joined(full, replace(full, **{name: None})), name) is None
+        assert getattr(concat_batches(full, replace(full, **{name: None})), name) is None
     assert (both.p, both.mask, both.predicted) == (None, None, None)
 
 
@@ -110,7 +120,7 @@ def test_refuses_parts_that_do_not_fit(scores, mask, names):
 def test_some_rows_of_an_explanation(rows, expected, framed):
     data = np.arange(9).reshape(3, 3)
     data = pd.DataFrame(data, index=["a", "b", "c"]) if framed else data
-    some = explanation(data=data, target_index=torch.tensor([1, 0, 1]), predict=lambda: PROBABILITIES, method="l2x")[rows]
+    some = explanation(data=data, target_index=torch.tensor([1, 0, 1]), compute_prediction=lambda: PROBABILITIES, method="l2x")[rows]
     assert len(some) == len(expected)
     assert torch.equal(some.scores, SCORES[expected])
     assert torch.equal(some.mask, MASK[expected])
@@ -128,7 +138,7 @@ def test_the_prediction_is_computed_when_read_and_once():
         calls.append(1)
         return PROBABILITIES
 
-    e = explanation(predict=predict)
+    e = explanation(compute_prediction=predict)
     assert calls == []
     assert torch.equal(e.prediction, PROBABILITIES)
     assert e.target.tolist() == PROBABILITIES.argmax(1).tolist()
@@ -137,9 +147,9 @@ def test_the_prediction_is_computed_when_read_and_once():
 
 
 def test_the_target_is_the_class_asked_for_else_the_predicted_one():
-    assert explanation(target_index=torch.tensor([0, 0, 1]), predict=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
-    assert explanation(predict=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
-    assert explanation(predict=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
+    assert explanation(target_index=torch.tensor([0, 0, 1]), compute_prediction=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
+    assert explanation(compute_prediction=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
+    assert explanation(compute_prediction=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
     with pytest.raises(AttributeError, match="came without a predictor"):
         explanation().prediction  # noqa: B018
 
@@ -178,7 +188,7 @@ def test_json_brings_it_back(more):
 
 
 def test_json_of_numpy_classes_and_of_a_predicted_target():
-    e = explanation(predict=lambda: PROBABILITIES, classes=tuple(np.array([3, 8])))
+    e = explanation(compute_prediction=lambda: PROBABILITIES, classes=tuple(np.array([3, 8])))
     assert e.prediction is PROBABILITIES  # the class is known once the prediction was read
     record = json.loads(e.to_json())
     assert record["classes"] == [3, 8]
@@ -217,14 +227,14 @@ def of_texts(**more):
 
 def test_each_row_may_have_names_of_its_own():
     e = of_texts()
-    assert e.names_differ
-    assert not explanation().names_differ
+    assert e.names_per_row
+    assert not explanation().names_per_row
     assert e.row_names(1) == ("dull", "", "")
     assert explanation().row_names(1) == NAMES
-    assert e.place_names == ("1", "2", "3")
-    assert explanation().place_names == NAMES
-    assert e.counts.tolist() == [3, 1, 2]
-    assert explanation().counts.tolist() == [3, 3, 3]
+    assert e.column_names == ("1", "2", "3")
+    assert explanation().column_names == NAMES
+    assert e.feature_counts.tolist() == [3, 1, 2]
+    assert explanation().feature_counts.tolist() == [3, 3, 3]
     assert [name for name, _ in e.as_list(0)] == ["fine", "film"]
     assert [name for name, _ in e.as_list(2, kept_only=False)] == ["long", "too"]  # padding is no feature, however high its score
     assert e.to_frame()["name"].to_numpy().tolist() == [["a", "fine", "film"], ["dull", "", ""], ["too", "long", ""]]
@@ -254,31 +264,31 @@ def test_padding_cannot_be_kept():
 
 def test_cells_are_what_a_row_holds():
     e = explanation(data=pd.DataFrame({"age": [1, 2, 3], "income": [0.5, 1.5, 2.5], "place": ["a", "b", "c"]}))
-    assert e.cells(1) == [2, 1.5, "b"]
-    assert e[[2]].cells(0) == [3, 2.5, "c"]
-    assert explanation().cells(0) == [None, None, None]
-    assert of_texts(data=["a fine film", "dull", "too long"]).cells(0) == [None, None, None]
+    assert e.cell_values(1) == [2, 1.5, "b"]
+    assert e[[2]].cell_values(0) == [3, 2.5, "c"]
+    assert explanation().cell_values(0) == [None, None, None]
+    assert of_texts(data=["a fine film", "dull", "too long"]).cell_values(0) == [None, None, None]
 
 
 # ---- Dataset ----
 
 
 def test_a_part_as_a_frame():
-    part = Part(np.zeros((4, 3), dtype=np.float32), np.zeros(4))
+    part = DataSplit(np.zeros((4, 3), dtype=np.float32), np.zeros(4))
     data = Dataset("toy", "a toy", part, part, part, NAMES)
     assert len(part) == 4
     assert list(data.frame(data.test).columns) == list(NAMES)
     mixed = pd.DataFrame({"a": [1], "b": ["x"]})
-    assert data.frame(Part(mixed, np.zeros(1))) is mixed
+    assert data.frame(DataSplit(mixed, np.zeros(1))) is mixed
 
 
 @pytest.mark.parametrize(("rows", "most", "sizes"), [(5, 9, [5]), (5, 5, [5]), (5, 2, [2, 2, 1])])
 def test_a_trial_in_parts_is_whole(rows, most, sizes):
-    trial = Trial(torch.arange(rows)[:, None].float(), as_target(torch.full((rows, 2), 0.5), real=False), goal=torch.rand(rows, 3))
-    parts = trial.parts(most)
+    batch = Batch(torch.arange(rows)[:, None].float(), as_target(torch.full((rows, 2), 0.5), real=False), aux_target=torch.rand(rows, 3))
+    parts = batch.chunks(most)
     assert [len(part) for part in parts] == sizes
-    assert torch.equal(torch.cat([part.x for part in parts]), trial.x)
-    assert torch.equal(torch.cat([part.goal for part in parts]), trial.goal)
+    assert torch.equal(torch.cat([part.x for part in parts]), batch.x)
+    assert torch.equal(torch.cat([part.aux_target for part in parts]), batch.aux_target)
 
 
 # ---- shap ----
@@ -338,7 +348,7 @@ PLOTS = {
 @pytest.mark.parametrize("plot", PLOTS)
 @pytest.mark.parametrize("additive", [True, False])
 def test_shap_draws_it(shap, plot, additive):
-    more = {"additive": True, "base": torch.zeros(40)} if additive else {}
+    more = {"additive": True, "base_values": torch.zeros(40)} if additive else {}
     ax = PLOTS[plot](shap, of_forty_rows(**more).to_shap())
     words = " ".join(text.get_text() for text in ax.figure.findobj(match=lambda a: hasattr(a, "get_text")))
     assert "income" in words or "place" in words
@@ -354,8 +364,8 @@ SUMS = {
 
 @pytest.mark.parametrize("plot", SUMS)
 def test_shap_adds_up_what_adds_up_alone(shap, plot):
-    SUMS[plot](shap, of_forty_rows(additive=True, base=torch.linspace(0, 1, 40)).to_shap())
-    for more in ({}, {"additive": True}, {"base": torch.zeros(40)}):  # both are needed: that they do, and from where
+    SUMS[plot](shap, of_forty_rows(additive=True, base_values=torch.linspace(0, 1, 40)).to_shap())
+    for more in ({}, {"additive": True}, {"base_values": torch.zeros(40)}):  # both are needed: that they do, and from where
         with pytest.raises(ValueError, match=r"the scores of realx say what matters, .* they add up to nothing, .* use beeswarm"):
             SUMS[plot](shap, of_forty_rows(**more).to_shap())
 
@@ -365,7 +375,7 @@ def test_shap_computes_with_it(shap):
     assert np.allclose((given * 2).values, 2 * FORTY)
     assert np.allclose(given.abs.mean(0).values, FORTY.abs().mean(0))
     assert "do not add up" in repr(given)
-    added = of_forty_rows(additive=True, base=torch.linspace(0, 1, 40)).to_shap()
+    added = of_forty_rows(additive=True, base_values=torch.linspace(0, 1, 40)).to_shap()
     assert added[3].base_values == pytest.approx(3 / 39)
 
 
@@ -376,17 +386,17 @@ def test_shap_may_be_missing(monkeypatch):
 
 
 def test_the_base_goes_where_the_rows_go():
-    e = explanation(additive=True, base=BASE)
-    assert e[[2, 0]].base.tolist() == [1.0, 0.5]
+    e = explanation(additive=True, base_values=BASE)
+    assert e[[2, 0]].base_values.tolist() == [1.0, 0.5]
     assert e[1].additive
-    assert explanation()[1].base is None
+    assert explanation()[1].base_values is None
     back = Explanation.from_json(e.to_json())
     assert back.additive
-    assert torch.equal(back.base, BASE)
+    assert torch.equal(back.base_values, BASE)
     old = {name: value for name, value in json.loads(explanation().to_json()).items() if name not in ("additive", "base")}
     assert Explanation.from_json(json.dumps(old)).additive is False  # what was written before there was a base
     with pytest.raises(ValueError, match=r"base has shape \(2,\), but 3 explained rows need one base value each: \(3,\)"):
-        explanation(base=BASE[:2])
+        explanation(base_values=BASE[:2])
 
 
 def test_explanations_are_equal_by_what_they_say():
@@ -405,7 +415,7 @@ def test_json_runs_no_predictor():
         calls.append(1)
         return torch.eye(3)[: len(explanation())]
 
-    e = explanation(predict=predict, target_index=None)
+    e = explanation(compute_prediction=predict, target_index=None)
     assert json.loads(e.to_json())["target"] is None and not calls
     _ = e.prediction
     assert json.loads(e.to_json())["target"] == e.target.tolist()

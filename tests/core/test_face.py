@@ -11,7 +11,7 @@ from torch import nn
 
 from lexplain import Columns, Explainer, Explanation, Groups, RightReasons
 from lexplain.auditing import ClassSelection
-from lexplain.auditing.asking import ForeignExplainer
+from lexplain.auditing.callables import ForeignExplainer
 from lexplain.baselines import BASELINES, OracleBaseline
 from lexplain.core import Classes
 from lexplain.core.digest import digest

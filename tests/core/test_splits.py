@@ -3,17 +3,17 @@
 import pytest
 import torch
 
-from lexplain.core import Trial, as_target, seeded, splits
+from lexplain.core import Batch, as_target, seeded, splits
 
 
 def rows(count):
     x = torch.arange(float(count))
-    return Trial(x[:, None], as_target(x, real=True))
+    return Batch(x[:, None], as_target(x, real=True))
 
 
-def of(trial):
-    assert torch.equal(trial.target.loc, trial.x[:, 0])
-    return trial.x[:, 0].long().tolist()
+def of(batch):
+    assert torch.equal(batch.target.loc, batch.x[:, 0])
+    return batch.x[:, 0].long().tolist()
 
 
 def drawn(count, seed):
@@ -59,6 +59,6 @@ def test_a_fit_divides_its_rows_in_three(count, held, unseen):
         parts = splits.Splits.of(rows(count), 8)
     order = drawn(count, 3)
     assert of(parts.validation) == order[:held]
-    assert of(parts.unseen) == order[held : held + unseen]
+    assert of(parts.test) == order[held : held + unseen]
     assert of(parts.train) == order[held + unseen :]
     assert parts.seed == 8

@@ -6,7 +6,7 @@ import tarfile
 import numpy as np
 import pytest
 
-from lexplain.core import Part
+from lexplain.core import DataSplit
 from lexplain.data import load_data
 from lexplain.data.colours import BOTTOM_LEFT, CORNERS, PALETTE, TOP, TOP_RIGHT, draw, rule_mask
 from lexplain.data.confounded import confound, decoyed
@@ -76,7 +76,7 @@ def test_irises_are_gone_from_the_test_rows():
 
 def test_nobody_knows_what_decides():
     with pytest.raises(ValueError, match="nobody knows"):
-        confound(Part(np.zeros((2, 2)), np.zeros(2)))
+        confound(DataSplit(np.zeros((2, 2)), np.zeros(2)))
 
 
 def archive(members):

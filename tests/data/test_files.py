@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lexplain.data import load_data
-from lexplain.data.files import Rows, find_rows, read_table
+from lexplain.data.files import LoadedRows, find_rows, read_table
 from lexplain.features import Columns
 
 
@@ -227,4 +227,4 @@ def test_find_rows_refuses(source, label, told):
 
 
 def test_rows_are_plain_data():
-    assert Rows(X, Y, ("a", "b")).control_flow is None
+    assert LoadedRows(X, Y, ("a", "b")).control_flow is None

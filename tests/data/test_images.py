@@ -47,7 +47,7 @@ def test_images_keep_their_promises(name, made_images):
     fitted = data.features.fit(data.train.x)
     assert isinstance(fitted, Patches)
     assert fitted.grid == GRIDS.get(name, shape[1:])
-    assert data.names == fitted.inputs
+    assert data.names == fitted.input_names
     for part in parts_of(data):
         assert part.x.shape == (len(part), *shape)
         assert part.x.dtype == np.float32

@@ -98,7 +98,7 @@ def test_class_one_is_where_the_log_odds_are_low():
 def test_a_tie_goes_to_the_second_formula(x11, true):
     x = np.zeros((1, 11), dtype=np.float32)
     x[0, 10] = x11
-    log_odds, truth = SETS["s1"].judge(x)
+    log_odds, truth = SETS["s1"].log_odds_and_truth(x)
     assert np.flatnonzero(truth[0]).tolist() == true
     assert log_odds[0] == (-4 if 2 in true else 0)
 
@@ -123,7 +123,7 @@ def test_probabilities_as_target():
 
 def test_values_are_the_log_odds_with_a_little_noise():
     part = SETS["s3"](rows=MANY, target="values").train
-    log_odds, _ = SETS["s3"].judge(part.x)
+    log_odds, _ = SETS["s3"].log_odds_and_truth(part.x)
     noise = part.y - log_odds
     assert part.probabilities is None
     assert noise.std() == pytest.approx(VALUES_NOISE, rel=0.01)

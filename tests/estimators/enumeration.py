@@ -38,7 +38,7 @@ class Enumeration:
         return loss
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return int(2**MOST_FEATURES)
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from estimators.enumeration import Enumeration
-from lexplain.core.contracts import Coupled
+from lexplain.core.contracts import CoupledSample
 from lexplain.estimators import Disarm, Pathwise, Rebar, Reinforce, StraightThrough
 from lexplain.masks import Bernoulli, TopK
 
@@ -261,7 +261,7 @@ class SharedNoiseTopK(TopK):
         arrival = (log_gap[..., : self.k] - left).logcumsumexp(-1)
         late = torch.logaddexp(arrival[..., -1:], log_gap - self.logits)
         given = (-late).scatter(-1, order[..., : self.k], -arrival)
-        return Coupled(self._hard(perturbed), self._soft(perturbed), self._soft(given), self.order_log_prob(order))
+        return CoupledSample(self._hard(perturbed), self._soft(perturbed), self._soft(given), self.order_log_prob(order))
 
 
 class ForgottenBaseline(Reinforce):
@@ -313,7 +313,7 @@ def test_calls_the_cost_as_it_says(estimator):
     assert loss.shape == ()
     assert torch.autograd.grad(loss, logits)[0].shape == logits.shape
     for outer, joined, rows, count in asked:
-        assert outer <= estimator.masks_a_call
+        assert outer <= estimator.masks_per_call
         assert (joined, rows, count) == (1, 6, 4)
 
 

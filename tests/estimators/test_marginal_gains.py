@@ -35,7 +35,7 @@ def enumerated(policy):
 
 @pytest.mark.parametrize("at_once", [1, 3, 4, 9])
 def test_gains_are_those_of_enumeration(at_once):
-    estimator = MarginalGains(draws=400, floor=0.1, temperature=0.7, at_once=at_once)
+    estimator = MarginalGains(draws=400, floor=0.1, temperature=0.7, features_per_mask=at_once)
     copies = 50  # of the same rows: as good as more draws, and faster
     found = estimator(Bernoulli(LOGITS.repeat(copies, 1)), cost).reshape(copies, ROWS, COUNT).mean(0)
     needed = enumerated(estimator.policy(Bernoulli(LOGITS)))
@@ -50,7 +50,7 @@ def test_the_policy_explores_whatever_the_logits():
 
 def test_every_feature_is_tried_equally_often():
     for count, at_once in [(7, 3), (100, 32), (5, 5)]:
-        turns = MarginalGains(draws=6, at_once=at_once)._turns(torch.arange(count))
+        turns = MarginalGains(draws=6, features_per_mask=at_once)._turns(torch.arange(count))
         times = torch.bincount(torch.cat(turns), minlength=count)
         assert all(len(turn) == len(turn.unique()) <= at_once for turn in turns)
         assert times.min() >= 5

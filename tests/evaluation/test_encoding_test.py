@@ -5,8 +5,8 @@ from math import log
 import pytest
 import torch
 
-from lexplain.auditing import judge
-from lexplain.core import Trial, as_target, outputs_of
+from lexplain.auditing import decide_verdict
+from lexplain.core import Batch, as_target, outputs_of
 from lexplain.evaluation import Evaluator, MaskAwareReader, MaskDensityRatio, encoding_values
 from lexplain.features import Columns
 from lexplain.networks import mlp
@@ -27,13 +27,13 @@ def _short(short_judges):
     short_judges(reader=300, reader_rate=2e-3)
 
 
-def trials(values, *, real=False):
-    every = Trial(X, as_target(values, real))
+def batches(values, *, real=False):
+    every = Batch(X, as_target(values, real))
     return every.take(slice(0, ROWS)), every.take(slice(ROWS, None))
 
 
 def evaluator_of(values, *, real=False, steps=300):
-    train, _ = trials(values, real=real)
+    train, _ = batches(values, real=real)
     torch.manual_seed(0)
     one = Evaluator(FEATURES, outputs_of(1 if real else 2, real), network=mlp((COUNT,), 1 if real else 2, sees_mask=True, hidden=(64, 64)))
     return one.fit(train.take(slice(100, None)), train.take(slice(0, 100)), steps=steps)
@@ -45,7 +45,7 @@ def evaluator():
 
 
 def measured(evaluator, mask, values=None, *, real=False):
-    train, judged = trials(torch.eye(2)[LABELS] if values is None else values, real=real)
+    train, judged = batches(torch.eye(2)[LABELS] if values is None else values, real=real)
     return encoding_values(evaluator, train, mask[:ROWS], judged, mask[ROWS:])
 
 
@@ -58,14 +58,14 @@ def planted(select):
 
 @pytest.mark.parametrize("name", ENCODERS)
 def test_what_was_planted_is_flagged(evaluator, name):
-    _, verdict = judge(measured(evaluator, planted(ENCODERS[name])))
+    _, verdict = decide_verdict(measured(evaluator, planted(ENCODERS[name])))
     assert verdict.word == "encodes", verdict.why
     assert verdict.p_value < 0.05
 
 
 @pytest.mark.parametrize("name", HONEST)
 def test_an_honest_selector_is_called_honest(evaluator, name):
-    _, verdict = judge(measured(evaluator, planted(HONEST[name])))
+    _, verdict = decide_verdict(measured(evaluator, planted(HONEST[name])))
     assert verdict.word == "honest", verdict.why
 
 
@@ -86,7 +86,7 @@ def test_omitting_the_control_flow_tells_as_much_as_bayes_rule_says(evaluator):
 
 def test_where_nothing_can_be_told_nothing_is_flagged():
     noise = torch.eye(2)[torch.randint(2, (2 * ROWS,), generator=torch.Generator().manual_seed(2))]
-    estimate, verdict = judge(measured(evaluator_of(noise), TRUTH, noise))
+    estimate, verdict = decide_verdict(measured(evaluator_of(noise), TRUTH, noise))
     assert verdict.word == "honest"
     assert estimate.mean < 0.005
 
@@ -94,7 +94,7 @@ def test_where_nothing_can_be_told_nothing_is_flagged():
 def test_overfitting_pushes_the_estimate_down():
     few = 60  # rows to learn from: too few for what the masks say of noise
     noise = torch.eye(2)[torch.randint(2, (2 * ROWS,), generator=torch.Generator().manual_seed(3))]
-    train, judged = trials(noise)
+    train, judged = batches(noise)
     mask = planted(HONEST["random subsets"])
     values = encoding_values(evaluator_of(noise), train.take(slice(0, few)), mask[:few], judged, mask[ROWS:])
     assert values.mean() <= 0.005
@@ -103,17 +103,17 @@ def test_overfitting_pushes_the_estimate_down():
 def test_soft_targets_are_read_too():
     soft = torch.stack([1 - (STEEP * DECIDES).sigmoid(), (STEEP * DECIDES).sigmoid()], 1)
     soft_judge = evaluator_of(soft)
-    assert judge(measured(soft_judge, planted(ENCODERS["omission"]), soft))[1].word == "encodes"
-    assert judge(measured(soft_judge, TRUTH, soft))[1].word == "honest"
+    assert decide_verdict(measured(soft_judge, planted(ENCODERS["omission"]), soft))[1].word == "encodes"
+    assert decide_verdict(measured(soft_judge, TRUTH, soft))[1].word == "honest"
 
 
 def test_real_values_are_read_too():
     values = DECIDES / DECIDES.std()
     real_judge = evaluator_of(values, real=True)
     by_sign = torch.stack([values > 0, values <= 0, *torch.zeros(2, 2 * ROWS).bool()], 1)
-    assert judge(measured(real_judge, by_sign, values, real=True))[1].word == "encodes"
+    assert decide_verdict(measured(real_judge, by_sign, values, real=True))[1].word == "encodes"
     everything = torch.ones(2 * ROWS, COUNT).bool()
-    assert judge(measured(real_judge, everything, values, real=True))[1].word == "honest"
+    assert decide_verdict(measured(real_judge, everything, values, real=True))[1].word == "honest"
 
 
 # ---- the readers ----
@@ -133,7 +133,7 @@ def test_the_evaluator_is_left_as_it_was(evaluator, short_judges):
 
 def test_the_seed_decides(evaluator, short_judges):
     short_judges(reader=20)
-    train, judged = trials(torch.eye(2)[LABELS])
+    train, judged = batches(torch.eye(2)[LABELS])
     mask = planted(ENCODERS["omission"])
     one, same, other = (encoding_values(evaluator, train, mask[:ROWS], judged, mask[ROWS:], seed=seed) for seed in (0, 0, 1))
     assert torch.equal(one, same)

@@ -7,8 +7,8 @@ import torch
 
 import lexplain as lx
 from lexplain.core import Explanation
-from lexplain.evaluation import Evaluation, Evaluator, Evaluators, Others, Questions, Run
-from lexplain.masks import Coins
+from lexplain.evaluation import Callables, Evaluation, Evaluator, Evaluators, Others, Run
+from lexplain.masks import FixedRate
 from lexplain.measures import MEASURES, Measure, bootstrap, estimates, means, values_of
 from lexplain.models import Problem
 from lexplain.training import fabric_of
@@ -16,7 +16,7 @@ from lexplain.training import fabric_of
 X = torch.randn(90, 3, generator=torch.Generator().manual_seed(0)).numpy()
 FEATURES = lx.Columns().fit(X)
 PROBLEM = Problem.of(X, (X[:, 0] > 0).astype(int), None, FEATURES)
-ROWS, OTHER = PROBLEM.trial().take(slice(0, 50)), PROBLEM.trial().take(slice(50, 90))
+ROWS, OTHER = PROBLEM.batch().take(slice(0, 50)), PROBLEM.batch().take(slice(50, 90))
 MASK = torch.tensor([True, False, False]).expand(50, 3)
 
 
@@ -51,7 +51,7 @@ def test_no_judge_has_seen_the_rows_that_it_judges(monkeypatch, others):
 
     monkeypatch.setattr(Evaluator, "fit", watched)
     judged = []
-    for judge, at, x, _, _ in made(others).few_at_a_time(Coins):
+    for judge, at, x, _, _ in made(others).few_at_a_time(FixedRate):
         assert not seen[id(judge)] & texts(x)
         assert others is None or seen[id(judge)] == texts(OTHER.x)
         judged += at.tolist()
@@ -62,16 +62,16 @@ def test_no_judge_has_seen_the_rows_that_it_judges(monkeypatch, others):
 def test_other_rows_are_explained_once_and_only_where_their_masks_are_read():
     asked = []
     evaluation = made(Others(OTHER, lambda: asked.append(1) or explained()))
-    assert evaluation.judged.shape == (50, 2) and not asked
+    assert evaluation.evaluator_prediction.shape == (50, 2) and not asked
     (fold,) = evaluation.folds
     assert evaluation.encoding.shape == MEASURES["mask_only_acc"].values(evaluation).shape == (50,) and asked == [1]
-    assert fold.learn is OTHER and fold.judged.tolist() == list(range(50))
+    assert fold.learn is OTHER and fold.eval_rows.tolist() == list(range(50))
 
 
 def test_where_other_rows_are_not_explained_readers_learn_from_the_other_half(monkeypatch):
     evaluation = made(Others(OTHER))
     one, two = evaluation.folds
-    assert texts(one.learn.x) == texts(ROWS.x[two.judged]) and texts(two.learn.x) == texts(ROWS.x[one.judged])
+    assert texts(one.learn.x) == texts(ROWS.x[two.eval_rows]) and texts(two.learn.x) == texts(ROWS.x[one.eval_rows])
     learned = []
     fit = Evaluator.fit
     monkeypatch.setattr(Evaluator, "fit", lambda self, *parts, **more: learned.append(1) or fit(self, *parts, **more))
@@ -81,7 +81,7 @@ def test_where_other_rows_are_not_explained_readers_learn_from_the_other_half(mo
 
 def test_the_same_rows_are_judged_however_many_at_a_time():
     whole, parts = made(), replace(made(), run=Run(fabric_of("cpu"), 2, max_rows=7))
-    assert torch.allclose(whole.judged, parts.judged, atol=1e-6)
+    assert torch.allclose(whole.evaluator_prediction, parts.evaluator_prediction, atol=1e-6)
     assert torch.equal(whole.labels, ROWS.target.probs.argmax(1))
 
 
@@ -97,7 +97,7 @@ def test_each_measure_draws_from_the_seed_of_the_run():
 
 
 def test_means_and_estimates_are_of_the_same_values_and_leave_out_what_is_not_there():
-    evaluation = made(questions=Questions(), truth=MASK)
+    evaluation = made(callables=Callables(), truth=MASK)
     keys = ("kept", "tpr", "fdr", "cfsr", "fs_m", "eacc")
     found, measures = means(evaluation, keys), [MEASURES[key] for key in keys]
     assert set(found) == {"kept", "tpr", "fdr", "eacc"} == set(estimates(evaluation, measures))

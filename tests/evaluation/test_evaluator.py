@@ -4,17 +4,17 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.core import Classes, RealValue, Trial, as_target
+from lexplain.core import Batch, Classes, RealValue, as_target
 from lexplain.evaluation import Evaluator, train_evaluator
 from lexplain.features import Columns, Groups
-from lexplain.masks import Coins, UniformRate
+from lexplain.masks import FixedRate, UniformRate
 from lexplain.networks import mlp
 
 COUNT = 5
 GENERATOR = torch.Generator().manual_seed(0)
 X = torch.randn(900, COUNT, generator=GENERATOR)
 LABELS = (X[:, 0] > 0).long()  # the first feature decides, the others tell nothing
-ROWS = Trial(X, as_target(torch.eye(2)[LABELS], real=False))
+ROWS = Batch(X, as_target(torch.eye(2)[LABELS], real=False))
 TRAIN, VALIDATION, TEST = ROWS.take(slice(0, 500)), ROWS.take(slice(500, 600)), ROWS.take(slice(600, 900))
 FEATURES = Columns().fit(X.numpy())
 
@@ -34,8 +34,8 @@ def small(count=2):
     return mlp((COUNT,), count, sees_mask=True, hidden=(32,))
 
 
-def accuracy(judge, mask, trial=TEST):
-    return (judge.probabilities(trial.x, mask).argmax(1) == trial.target.probs.argmax(1)).float().mean().item()
+def accuracy(judge, mask, batch=TEST):
+    return (judge.probabilities(batch.x, mask).argmax(1) == batch.target.probs.argmax(1)).float().mean().item()
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +69,12 @@ def test_a_mask_that_encodes_the_label_is_worth_no_more_than_chance(judge):
 def test_a_reader_has_learned_what_the_encoding_mask_tells(judge, short_judges):
     short_judges(reader=600)
     before = {name: value.clone() for name, value in judge.state_dict().items()}
-    reader = judge.reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
+    reader = judge.fit_reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
     assert accuracy(reader, encoded(LABELS[600:])) > 0.95
     assert all(torch.equal(value, before[name]) for name, value in judge.state_dict().items())  # a copy learned, not the judge
     # Masks chosen without a look at the label tell the reader nothing more.
     blind = only(2, rows=900)
-    assert accuracy(judge.reader(TRAIN, blind[:500], VALIDATION, blind[500:600]), blind[600:]) < 0.62
+    assert accuracy(judge.fit_reader(TRAIN, blind[:500], VALIDATION, blind[500:600]), blind[600:]) < 0.62
 
 
 # ---- any mask ----
@@ -111,7 +111,7 @@ def test_a_judgement_carries_no_gradients(judge):
 # ---- how it learns ----
 
 
-@pytest.mark.parametrize(("masks", "spread"), [(Coins, 0.5 / COUNT**0.5), (UniformRate, 0.35)], ids=["fair coins", "every size"])
+@pytest.mark.parametrize(("masks", "spread"), [(FixedRate, 0.5 / COUNT**0.5), (UniformRate, 0.35)], ids=["fair coins", "every size"])
 def test_learns_from_the_masks_it_was_given(masks, spread):
     seen = []
     one = Evaluator(FEATURES, Classes(2), network=small(), masks=masks)
@@ -132,8 +132,8 @@ def test_judges_groups_of_columns():
 
 
 def test_judges_real_values():
-    trials = [Trial(t.x, as_target(t.x[:, 0], real=True)) for t in (TRAIN, VALIDATION, TEST)]
-    one = Evaluator(FEATURES, RealValue(), network=small(1)).fit(*trials[:2], steps=500)
+    batches = [Batch(t.x, as_target(t.x[:, 0], real=True)) for t in (TRAIN, VALIDATION, TEST)]
+    one = Evaluator(FEATURES, RealValue(), network=small(1)).fit(*batches[:2], steps=500)
     shown = one.probabilities(TEST.x, only(0, rows=300))
     assert shown.shape == (300, 1)
     assert (shown[:, 0] - TEST.x[:, 0]).square().mean() < 0.1

@@ -8,12 +8,12 @@ import lexplain as lx
 from lexplain.core import Classes
 from lexplain.core.splits import first_tenth, tenth
 from lexplain.evaluation import Evaluator, Evaluators, train_evaluator
-from lexplain.masks import Coins, UniformRate
+from lexplain.masks import FixedRate, UniformRate
 from lexplain.models import Problem
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0)).numpy()
 FEATURES, OUTPUTS = lx.Columns().fit(X), Classes(2)
-ROWS = Problem.of(X, (X[:, 0] > 0).astype(int), None, FEATURES).trial()
+ROWS = Problem.of(X, (X[:, 0] > 0).astype(int), None, FEATURES).batch()
 SEED = 5
 
 
@@ -41,7 +41,7 @@ def said(judge):
 def test_a_judge_is_trained_once_for_its_rows_and_its_masks(learned):
     evaluators = made()
     first = evaluators.of(ROWS)
-    assert evaluators.of(ROWS, Coins) is first
+    assert evaluators.of(ROWS, FixedRate) is first
     others = [evaluators.of(ROWS, UniformRate), evaluators.of(ROWS, fold=1)]
     assert len(learned) == 3 and first not in others
     assert others[0].masks is UniformRate
@@ -77,4 +77,4 @@ def test_a_judge_is_read_from_the_file_of_its_masks(tmp_path, learned):
     assert len(learned) == 1 and torch.equal(said(first), said(again))
     assert not again.training and not any(weights.requires_grad for weights in again.parameters())
     made(file=file).of(ROWS, UniformRate)
-    assert len(learned) == 2 and {path.name for path in (tmp_path / "judges").iterdir()} == {"Coins", "UniformRate"}
+    assert len(learned) == 2 and {path.name for path in (tmp_path / "judges").iterdir()} == {"FixedRate", "UniformRate"}

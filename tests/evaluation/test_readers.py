@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.evaluation import Evaluator, MaskAwareReader, MaskDensityRatio, evaluator
 from lexplain.features import Columns
 from lexplain.networks import mlp
@@ -11,7 +11,7 @@ from lexplain.networks import mlp
 COUNT, ROWS = 4, 700
 X = torch.randn(ROWS, COUNT, generator=torch.Generator().manual_seed(0))
 LABELS = (X[:, 0] > 0).long()
-TRIAL = Trial(X, as_target(torch.eye(2)[LABELS], real=False))
+TRIAL = Batch(X, as_target(torch.eye(2)[LABELS], real=False))
 TRAIN, VALIDATION, TEST = TRIAL.take(slice(0, 400)), TRIAL.take(slice(400, 500)), TRIAL.take(slice(500, None))
 HIDING = torch.zeros(ROWS, COUNT).bool()
 ENCODING = HIDING.clone()
@@ -22,7 +22,7 @@ PARTS = {"train": slice(0, 400), "validation": slice(400, 500), "test": slice(50
 
 
 @pytest.fixture(scope="module")
-def untold():
+def mask_agnostic():
     torch.manual_seed(0)
     judge = Evaluator(Columns().fit(X.numpy()), Classes(2), network=mlp((COUNT,), 2, sees_mask=True, hidden=(32,)))
     return judge.fit(TRAIN, VALIDATION, steps=300)
@@ -42,28 +42,28 @@ def accuracy(reader, masks):
     return (reader(TEST.x, masks[test]).probs.argmax(1) == LABELS[test]).double().mean().item()
 
 
-def test_a_reader_learns_what_the_choice_of_a_mask_tells(untold):
-    before = {name: value.clone() for name, value in untold.state_dict().items()}
-    reader = fitted(MaskAwareReader(untold, fitted(MaskDensityRatio(untold), ENCODING)), ENCODING)
+def test_a_reader_learns_what_the_choice_of_a_mask_tells(mask_agnostic):
+    before = {name: value.clone() for name, value in mask_agnostic.state_dict().items()}
+    reader = fitted(MaskAwareReader(mask_agnostic, fitted(MaskDensityRatio(mask_agnostic), ENCODING)), ENCODING)
     assert accuracy(reader, ENCODING) > 0.95
-    assert accuracy(untold, ENCODING) < 0.65
+    assert accuracy(mask_agnostic, ENCODING) < 0.65
     assert reader.strength > 0
-    assert all(torch.equal(value, before[name]) for name, value in untold.state_dict().items())
+    assert all(torch.equal(value, before[name]) for name, value in mask_agnostic.state_dict().items())
 
 
-def test_where_the_choice_tells_nothing_the_two_readers_agree(untold):
-    reader = fitted(MaskAwareReader(untold, fitted(MaskDensityRatio(untold), BLIND)), BLIND)
+def test_where_the_choice_tells_nothing_the_two_readers_agree(mask_agnostic):
+    reader = fitted(MaskAwareReader(mask_agnostic, fitted(MaskDensityRatio(mask_agnostic), BLIND)), BLIND)
     assert accuracy(reader, BLIND) < 0.62
-    fresh = MaskAwareReader(untold, MaskDensityRatio(untold))
-    assert torch.equal(fresh(X, BLIND).probs, untold(X, BLIND).probs)  # it begins as the one that knows nothing
+    fresh = MaskAwareReader(mask_agnostic, MaskDensityRatio(mask_agnostic))
+    assert torch.equal(fresh(X, BLIND).probs, mask_agnostic(X, BLIND).probs)  # it begins as the one that knows nothing
 
 
-def test_odds_are_a_ratio_of_densities(untold):
+def test_odds_are_a_ratio_of_densities(mask_agnostic):
     # The last feature is shown where it is positive, else the second; dealt masks show either anywhere.
     chosen = HIDING.clone()
     chosen[:, 3] = X[:, 3] > 0
     chosen[:, 1] = X[:, 3] <= 0
-    density = fitted(MaskDensityRatio(untold), chosen)
+    density = fitted(MaskDensityRatio(mask_agnostic), chosen)
     shown = HIDING[PARTS["test"]].clone()
     shown[:, 3] = True
     weights, high = density.weight(TEST.x, shown), TEST.x[:, 3] > 0
@@ -72,21 +72,21 @@ def test_odds_are_a_ratio_of_densities(untold):
     assert not weights.requires_grad
 
 
-def test_padding_is_no_part_of_what_readers_see(untold):
+def test_padding_is_no_part_of_what_readers_see(mask_agnostic):
     valid = torch.ones(ROWS, COUNT).bool()
     valid[:, 3] = False
     mask = torch.rand(ROWS, COUNT) < 0.5
-    density = MaskDensityRatio(untold)
-    reader = MaskAwareReader(untold, density)
-    for judge in (untold, density, reader):
+    density = MaskDensityRatio(mask_agnostic)
+    reader = MaskAwareReader(mask_agnostic, density)
+    for judge in (mask_agnostic, density, reader):
         one, two = judge(X, mask & valid, valid), judge(X, mask | ~valid)
         assert torch.equal(getattr(one, "logits", one), getattr(two, "logits", two))
-    padded = Trial(X, TRIAL.target, valid=valid)
-    assert not evaluator.dealer(mask, None)(padded)[~valid].any()
+    padded = Batch(X, TRIAL.target, valid=valid)
+    assert not evaluator.shuffled_mask_sampler(mask, None)(padded)[~valid].any()
 
 
-def test_an_evaluator_adapts_to_masks_dealt_to_anyone(untold):
-    adapted = untold.adapted_to(ENCODING, TRAIN, VALIDATION)
+def test_an_evaluator_adapts_to_masks_dealt_to_anyone(mask_agnostic):
+    adapted = mask_agnostic.adapted_to(ENCODING, TRAIN, VALIDATION)
     assert accuracy(adapted, ENCODING) < 0.65  # it knows what masks look like, not for whom they were chosen
     seen = []
 
@@ -94,5 +94,5 @@ def test_an_evaluator_adapts_to_masks_dealt_to_anyone(untold):
         seen.append((len(x), mask.shape, valid))
         return torch.ones(len(x))
 
-    untold.adapted_to(ENCODING, TRAIN, VALIDATION, weight=weight)
+    mask_agnostic.adapted_to(ENCODING, TRAIN, VALIDATION, weight=weight)
     assert seen[0][1:] == ((seen[0][0], COUNT), None)

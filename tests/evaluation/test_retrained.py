@@ -4,15 +4,15 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.core import Classes, RealValue, Trial, as_target
+from lexplain.core import Batch, Classes, RealValue, as_target
 from lexplain.evaluation.retrained import reinitialised, retrain
 from lexplain.features import Columns
 from lexplain.networks import mlp
 
 X = torch.randn(600, 3, generator=torch.Generator().manual_seed(0))
 FEATURES = Columns().fit(X.numpy())
-CLASSES = Trial(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
-VALUES = Trial(X, as_target(X[:, 1], real=True))
+CLASSES = Batch(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
+VALUES = Batch(X, as_target(X[:, 1], real=True))
 
 
 def test_learns_classes_and_values():

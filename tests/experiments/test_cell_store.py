@@ -64,14 +64,14 @@ def test_cells_of_an_earlier_revision_are_marked_and_computed_again_only_when_as
     kept = run_cells(CELLS, number, tmp_path, revision=2)
     assert [record["fresh"] for record in kept] == [False, False, True]
     assert [record.get("revision") for record in kept] == [1, None, 2]
-    anew = run_cells(CELLS, lambda cell: {"TPR": 7.0}, tmp_path, revision=2, again=True)
+    anew = run_cells(CELLS, lambda cell: {"TPR": 7.0}, tmp_path, revision=2, recompute=True)
     assert [record["TPR"] for record in anew] == [7.0, 7.0, 0.2]
     assert all(record["fresh"] for record in anew)
 
 
 def test_reading_alone_computes_nothing(tmp_path):
     run_cells(CELLS[1:2], number, tmp_path, revision=2)
-    assert [record["seed"] for record in run_cells(CELLS, broken, tmp_path, revision=2, only_read=True)] == [1]
+    assert [record["seed"] for record in run_cells(CELLS, broken, tmp_path, revision=2, render_only=True)] == [1]
 
 
 def test_an_interruption_leaves_what_is_finished(tmp_path):
@@ -109,7 +109,7 @@ def test_processes_train_what_missing_cells_share_first_and_once(tmp_path, monke
 
     assert len(run_cells(CELLS, number, tmp_path, revision=2, workers=2, shares=shares)) == 3, "what failed to train, the cells will say"
     assert sorted(map(str, trained)) == ["1", "2", "one"]
-    assert len(run_cells(CELLS, number, tmp_path, revision=3, again=True, shares=shares)) == 3
+    assert len(run_cells(CELLS, number, tmp_path, revision=3, recompute=True, shares=shares)) == 3
     assert len(trained) == 3, "in one process the first cell trains it"
 
 

@@ -14,11 +14,11 @@ from typer.testing import CliRunner
 import lexplain as lx
 from lexplain import cli
 from lexplain.baselines import BASELINES, KernelSHAP
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 from lexplain.evaluation import Evaluator
 from lexplain.experiments.cell import FEW_ROWS, MIN_MASKS, Contest
 from lexplain.experiments.comparison import COLUMNS, COSTS, comparison_of
-from lexplain.experiments.scene import Scene
+from lexplain.experiments.scenario import Scenario
 from lexplain.kinds import columns as of_tables
 from lexplain.measures import COMPARED, MEASURES, Measure
 from lexplain.measures.prediction import accuracy
@@ -26,8 +26,8 @@ from lexplain.measures.prediction import accuracy
 pytest.importorskip("captum")
 running = import_module("lexplain.experiments.compare")  # the function has the module's name
 store = import_module("lexplain.experiments.store")
-scenes = import_module("lexplain.experiments.scene")
-QUICK = {"judge_steps": 20, "network_steps": 20}
+scenes = import_module("lexplain.experiments.scenario")
+QUICK = {"evaluator_steps": 20, "network_steps": 20}
 DEFAULT = [MEASURES[key].label for key in COMPARED]
 L2X = lx.Explainer("l2x", keep=2, epochs=2, device="cpu")
 
@@ -69,12 +69,12 @@ def test_every_number_is_the_mean_of_its_rows(found):
 
 
 def test_the_ledger_counts_what_was_asked(found):
-    assert list(found.ledger.columns) == COSTS
-    assert len(found.ledger) == 4
-    asked = found.ledger.groupby("explainer")["model_rows"].max()
+    assert list(found.fits.columns) == COSTS
+    assert len(found.fits) == 4
+    asked = found.fits.groupby("explainer")["model_rows"].max()
     assert asked["l2x"] == 0 and asked["saliency"] >= 120  # the training rows once, and the test rows
-    assert (found.ledger[["fit_seconds", "explain_seconds", "ms_a_row"]] > 0).all(axis=None)
-    assert found.ledger["ms_a_row"].to_numpy() == pytest.approx(1000 * found.ledger["explain_seconds"].to_numpy() / 60)
+    assert (found.fits[["fit_seconds", "explain_seconds", "ms_a_row"]] > 0).all(axis=None)
+    assert found.fits["ms_a_row"].to_numpy() == pytest.approx(1000 * found.fits["explain_seconds"].to_numpy() / 60)
 
 
 def test_the_summary_is_the_mean_over_seeds(found):
@@ -107,7 +107,7 @@ def test_the_judge_is_that_of_the_training_rows_and_reads_what_is_kept(data, tmp
     monkeypatch.setattr(Evaluator, "fit", watched)
     found = lx.compare(["all", "random"], data, ["eACC"], seeds=1, store=tmp_path, **QUICK)
     assert len(seen) == 1  # one judge for both
-    scene = Scene("s3", data, 0, **QUICK)
+    scene = Scenario("s3", data, 0, **QUICK)
     rows = scene.features.encode(data.train.x).x
     assert {tuple(row) for row in seen[0].tolist()} == {tuple(row) for row in rows.tolist()}
     x = scene.features.encode(data.test.x).x
@@ -124,7 +124,7 @@ def test_baselines_are_ranked_by_absolute_scores(data):
         name = "against"
 
         def _scores(self, rows):
-            return -torch.as_tensor(data.test.truth[rows.place]).float()
+            return -torch.as_tensor(data.test.truth[rows.position]).float()
 
     found = lx.compare({"against": Against()}, data, ["median rank", "TPR"], seeds=1)
     assert found.summary().iloc[0].tolist() == [3.0, 1.0]
@@ -136,12 +136,12 @@ def test_a_given_model_is_explained_by_all_and_is_the_target(data):
         return np.stack([1 - yes, yes], 1)
 
     found = lx.compare({"l2x": L2X, "ablation": "ablation", "random": "random"}, data, ["mask-only ACC", "ACC"], 1, model=first_column)
-    assert dict(zip(found.ledger["explainer"], found.ledger["explains"], strict=True)) == {
+    assert dict(zip(found.fits["explainer"], found.fits["explains"], strict=True)) == {
         "l2x": "the model",
         "ablation": "the model",
         "random": "nothing",
     }
-    labels = Scene("s3", data, 0, first_column).trial(data.test).target.probs.argmax(1)
+    labels = Scenario("s3", data, 0, first_column).batch(data.test).target.probs.argmax(1)
     assert torch.equal(labels, torch.as_tensor(data.test.x[:, 0] > 0).long())
 
 
@@ -149,7 +149,7 @@ def test_real_values_have_no_classes():
     data = lx.load_data("s3", rows=60, target="values")
     found = lx.compare(["random", "saliency"], data, ["eACC", "ACC", "TPR"], seeds=1, **QUICK)
     assert set(found.table["metric"]) == {"TPR"}
-    shifted = Scene("s3", data, 0).trial(data.test).target.loc
+    shifted = Scenario("s3", data, 0).batch(data.test).target.loc
     y = data.train.y
     assert torch.allclose(shifted, torch.as_tensor((data.test.y - y.mean()) / y.std()), atol=1e-4)
 
@@ -157,8 +157,8 @@ def test_real_values_have_no_classes():
 @pytest.mark.parametrize("target", ["labels", "values"])
 def test_the_network_of_raw_rows_answers_as_that_of_encoded_ones(tmp_path, target):
     drawn = lx.load_data("s3", rows=60, target=target)
-    train = Part(drawn.train.x * 7 + 30, drawn.train.y * (1 if target == "labels" else 9))
-    scene = Scene("far", Dataset("far", "", train, train, train, drawn.names), 0, **QUICK)
+    train = DataSplit(drawn.train.x * 7 + 30, drawn.train.y * (1 if target == "labels" else 9))
+    scene = Scenario("far", Dataset("far", "", train, train, train, drawn.names), 0, **QUICK)
     blanks = []
     with pytest.MonkeyPatch.context() as patch:
         tables = of_tables.COLUMNS
@@ -179,9 +179,9 @@ def test_the_network_of_raw_rows_answers_as_that_of_encoded_ones(tmp_path, targe
 def test_a_network_of_categories_is_a_function():
     rng = np.random.default_rng(0)
     x = pd.DataFrame({"a": rng.standard_normal(60), "b": pd.Categorical(rng.choice(["u", "v"], 60)), "c": rng.standard_normal(60)})
-    part = Part(x, (x["a"] > 0).to_numpy().astype(int))
+    part = DataSplit(x, (x["a"] > 0).to_numpy().astype(int))
     found = lx.compare(["ablation", "saliency"], Dataset("mixed", "", part, part, part, tuple(x)), ["eACC"], seeds=1, **QUICK)
-    assert found.ledger["explainer"].tolist() == ["ablation"]
+    assert found.fits["explainer"].tolist() == ["ablation"]
     assert "saliency" in found.failures()[0]
 
 
@@ -189,7 +189,7 @@ def test_a_network_of_categories_is_a_function():
 
 
 def sizes(explainers, data, keep):
-    scene = Scene("s3", data, 0)
+    scene = Scenario("s3", data, 0)
     return {name: running._prepared(each, scene, keep).keep for name, each in running._explainers(explainers).items()}
 
 
@@ -198,14 +198,14 @@ def test_what_is_kept(data):
     assert sizes(names, data, None) == {**dict.fromkeys(names[:5], 5), **dict.fromkeys(names[5:])}
     assert sizes(names, data, 3) == dict.fromkeys(names, 3)
     assert sizes({"own": L2X, "priced": lx.Explainer("realx", penalty=1.0)}, data, 3) == {"own": 2, "priced": None}
-    blind = Dataset("s3", "", Part(data.train.x, data.train.y), data.validation, data.test, data.names)
+    blind = Dataset("s3", "", DataSplit(data.train.x, data.train.y), data.validation, data.test, data.names)
     assert sizes(["saliency"], blind, None) == {"saliency": 6}
     several = lx.compare(["random"], [data, lx.load_data("s1", rows=30)], ["kept"], seeds=1, keep={"s1": 2})
     assert several.summary()["Kept"].tolist() == [5.0, 2.0]
 
 
 def test_each_seed_fits_a_copy_with_that_seed(data):
-    assert running._prepared(L2X, Scene("s3", data, 7), None).random_state == 7
+    assert running._prepared(L2X, Scenario("s3", data, 7), None).random_state == 7
     assert L2X.random_state == 0
 
 
@@ -233,7 +233,7 @@ def _done(name, seed, found):
 
 
 def test_those_that_fit_a_model_to_each_row_explain_few():
-    scene = Scene("s3", lx.load_data("s3", rows=2000), 0)
+    scene = Scenario("s3", lx.load_data("s3", rows=2000), 0)
     for each in (BASELINES["shap"], BASELINES["lime"]):
         assert Contest(each(), scene, ()).most == FEW_ROWS
         assert Contest(each(), scene, ()).train_rows == 0  # too few to learn from masks
@@ -291,8 +291,8 @@ def test_the_correction_is_for_all_data_and_seeds():
 
 
 def test_the_first_tests_are_of_what_two_share(found):
-    assert found.first_tests()[0] == "eACC"  # one of the two has no ACC
-    assert by_hand({("a", 0): [1.0]}).first_tests()[0] == "nothing"
+    assert found.main_tests()[0] == "eACC"  # one of the two has no ACC
+    assert by_hand({("a", 0): [1.0]}).main_tests()[0] == "nothing"
 
 
 # ---- a folder to go on from ----
@@ -318,7 +318,7 @@ def test_a_stopped_comparison_goes_on(data, tmp_path, monkeypatch):
     again = lx.compare(*asked, store=tmp_path, **QUICK)
     assert len(computed) == 4 and len(judges) == 1
     pd.testing.assert_frame_equal(whole.table, again.table)
-    pd.testing.assert_frame_equal(whole.ledger, again.ledger)
+    pd.testing.assert_frame_equal(whole.fits, again.fits)
     pd.testing.assert_frame_equal(whole.tests("eACC"), again.tests("eACC"))
     lx.compare({"random": BASELINES["random"](keep=2)}, *asked[1:], store=tmp_path, **QUICK)
     assert len(computed) == 5  # other settings are another cell
@@ -336,11 +336,11 @@ def test_half_a_cell_is_computed_anew(data, tmp_path):
 
 def test_cells_of_earlier_code_are_named_and_computed_anew_if_asked(data, tmp_path, monkeypatch):
     asked = ("random", data, ["TPR"], 1)
-    assert lx.compare(*asked, store=tmp_path).older() == []
+    assert lx.compare(*asked, store=tmp_path).stale_cells() == []
     monkeypatch.setattr(running, "REVISION", running.REVISION + 1)
-    assert lx.compare(*asked, store=tmp_path).older() == ["random on s3, seed 0"]
-    assert lx.compare(*asked, store=tmp_path, again=True).older() == []
-    assert lx.compare(*asked, store=tmp_path).older() == []
+    assert lx.compare(*asked, store=tmp_path).stale_cells() == ["random on s3, seed 0"]
+    assert lx.compare(*asked, store=tmp_path, recompute=True).stale_cells() == []
+    assert lx.compare(*asked, store=tmp_path).stale_cells() == []
 
 
 class Broken(BASELINES["random"]):
@@ -410,7 +410,7 @@ def test_measures_of_an_audit_are_those_of_a_comparison(data):
         ({"explainers": {"a": "shapp"}}, "'shapp' is no explainer"),
         ({"explainers": {"a": 3}}, "3 is a int, but a name, an Explainer"),
         ({"data": "s4"}, "'s4' is no data set; choose one of"),
-        ({"metrics": ["eaccc"]}, "'eaccc' is no measure; choose one of: acc"),
+        ({"measures": ["eaccc"]}, "'eaccc' is no measure; choose one of: acc"),
         ({"seeds": 0}, "seeds=0, but how many"),
         ({"seeds": [1, 1]}, "but how many"),
         ({"keep": 12}, "keep=12, but a baseline keeps a whole number of features, 1 to 11"),
@@ -475,9 +475,9 @@ def test_the_command(tmp_path, monkeypatch):
         "2",
         "--keep",
         "4",
-        "--metric",
+        "--measure",
         "TPR",
-        "--metric",
+        "--measure",
         "kept",
     ]
     for ending in ("csv", "json", "html", "parquet", "md"):
@@ -489,7 +489,7 @@ def test_the_command(tmp_path, monkeypatch):
     assert len(list((tmp_path / "store").glob("*.json"))) == 8
     assert "Explainers compared" in (tmp_path / "table.html").read_text()
     page = (tmp_path / "table.md").read_text()
-    assert f"Written by `lexplain {' '.join(words[:9])} --metric TPR --metric kept --keep 4`" in page
+    assert f"Written by `lexplain {' '.join(words[:9])} --measure TPR --measure kept --keep 4`" in page
     assert "| all | s3 | 1.000 |" in page
 
 
@@ -498,7 +498,7 @@ def test_the_command(tmp_path, monkeypatch):
     [
         (["nobody", "--data", "s3"], "'nobody' is no explainer; choose one of"),
         (["random", "--data", "s4"], "'s4' is no data set"),
-        (["random", "--data", "s3", "--metric", "luck"], "'luck' is no measure"),
+        (["random", "--data", "s3", "--measure", "luck"], "'luck' is no measure"),
         (["random", "--data", "s3", "--out", "t.xlsx"], "choose one of: .csv, .json, .parquet, .html"),
     ],
 )

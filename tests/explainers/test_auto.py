@@ -10,12 +10,12 @@ from lightning_fabric import Fabric
 from matplotlib.figure import Figure
 from sklearn.exceptions import NotFittedError
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
-from lexplain.explainers.card import _paid, search
+from lexplain.explainers.card import _paid, greedy_search
 from lexplain.explainers.findings import findings
-from lexplain.explainers.path import choose, judged_by, path_judge, walk
+from lexplain.explainers.path import choose_point, combine_evaluators, compute_path, path_evaluator
 from lexplain.features import Columns
 from lexplain.methods import Parts, Rounds, gains, realx
 from lexplain.models import Frozen
@@ -61,14 +61,14 @@ def known(*log_gains):
 
 def rows(count=200):
     x = FEATURES.encode(X[:count]).x
-    return Trial(x, as_target(torch.eye(2)[torch.as_tensor(Y[:count])], real=False))
+    return Batch(x, as_target(torch.eye(2)[torch.as_tensor(Y[:count])], real=False))
 
 
 # ---- the path ----
 
 
 def test_the_path_goes_from_everything_to_nothing():
-    path = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=10_000)
+    path = compute_path(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=10_000)
     assert path["price"].is_monotonic_increasing
     assert (path["kept"].diff().dropna() <= 0).all()
     assert path["kept"].iloc[0] == 4
@@ -89,14 +89,14 @@ def usual_draws(monkeypatch):
 
 @pytest.mark.usefixtures("usual_draws")
 def test_the_cost_is_that_of_drawing_anew_what_is_hidden():
-    trial = rows(400)
-    path = walk(known(0.3, 0.03, 0.003, 0.0003), trial, None, max_rows=10_000)
+    batch = rows(400)
+    path = compute_path(known(0.3, 0.03, 0.003, 0.0003), batch, None, max_rows=10_000)
     torch.manual_seed(1)
-    p = TwoColumns()(trial.x).log_softmax(1)
+    p = TwoColumns()(batch.x).log_softmax(1)
     drawn = torch.randn(500, 400)
     costs = []
     for values in drawn:
-        other = trial.x.clone()
+        other = batch.x.clone()
         other[:, 1] = values
         costs.append((p.exp() * (p - TwoColumns()(other).log_softmax(1))).sum(1).mean())
     assert path.groupby("kept")["cost"].first()[1.0] == pytest.approx(float(torch.stack(costs).mean()), rel=0.15)
@@ -105,23 +105,23 @@ def test_the_cost_is_that_of_drawing_anew_what_is_hidden():
 @pytest.mark.usefixtures("usual_draws")
 def test_the_work_may_be_split():
     torch.manual_seed(0)
-    whole = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=1_000_000)
-    parts = walk(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=100)
+    whole = compute_path(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=1_000_000)
+    parts = compute_path(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=100)
     assert whole["kept"].tolist() == parts["kept"].tolist()
     assert np.allclose(whole["cost"], parts["cost"], rtol=0.2, atol=1e-3)
 
 
 def test_the_sparsest_point_within_a_tolerance_is_chosen():
-    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows()
+    method, batch = known(0.3, 0.03, 0.003, 0.0003), rows()
     table = pd.DataFrame({"price": [1, 2, 3, 4], "kept": [4, 3, 2, 1], "cost": [0, 0.01, 0.05, 0.3], "eacc": [0.9, 0.9, 0.86, 0.84]})
     table["eacc_of_all"] = 0.9
     for nats, price in [(0.5, 4), (0.06, 3), (0.01, 2), (1e-9, 1)]:
-        assert choose(table, method, trial, nats=nats).query("chosen")["price"].tolist() == [price]
+        assert choose_point(table, method, batch, nats=nats).query("chosen")["price"].tolist() == [price]
     for points, price in [(7, 4), (5, 3), (1, 2)]:
-        assert choose(table, method, trial, points=points).query("chosen")["price"].tolist() == [price]
+        assert choose_point(table, method, batch, points=points).query("chosen")["price"].tolist() == [price]
     lucky = table.assign(eacc=[0.9, 0.9, 0.8, 0.88])  # hiding more cannot help: the last is luck
-    assert choose(lucky, method, trial, points=5).query("chosen")["price"].tolist() == [2]
-    assert choose(table.assign(cost=9.0), method, trial, nats=0.1).query("chosen")["price"].tolist() == [1]  # nothing is: the densest
+    assert choose_point(lucky, method, batch, points=5).query("chosen")["price"].tolist() == [2]
+    assert choose_point(table.assign(cost=9.0), method, batch, nats=0.1).query("chosen")["price"].tolist() == [1]  # nothing is: the densest
 
 
 class Echo:
@@ -135,22 +135,22 @@ class Echo:
 
 
 def test_every_row_is_asked_of_the_judge_that_did_not_learn_from_it():
-    trial, order = rows(), torch.randperm(len(rows()), generator=torch.Generator().manual_seed(0))
-    judge = judged_by([(part, Echo(name)) for name, part in enumerate(order.chunk(3))])
-    said = judge(trial, torch.ones(len(trial), 4).bool(), 7)
-    assert torch.equal(said[:, 0], trial.x[:, 0])
+    batch, order = rows(), torch.randperm(len(rows()), generator=torch.Generator().manual_seed(0))
+    judge = combine_evaluators([(part, Echo(name)) for name, part in enumerate(order.chunk(3))])
+    said = judge(batch, torch.ones(len(batch), 4).bool(), 7)
+    assert torch.equal(said[:, 0], batch.x[:, 0])
     for name, part in enumerate(order.chunk(3)):
         assert (said[part, 1] == name).all()
 
 
 @pytest.mark.parametrize(("few", "decides", "count"), [(1000, True, 600), (50, True, 100), (1000, False, 100)])
 def test_few_rows_are_all_judged_where_the_judge_decides(monkeypatch, few, decides, count, short_judges):
-    monkeypatch.setattr("lexplain.explainers.path.FEW_TO_JUDGE", few)
+    monkeypatch.setattr("lexplain.explainers.path.MIN_VALIDATION_ROWS", few)
     short_judges(judge=60)
-    trial = rows()
-    every = trial.take(torch.arange(600) % len(trial))
+    batch = rows()
+    every = batch.take(torch.arange(600) % len(batch))
     train, validation = every.take(slice(0, 500)), every.take(slice(500, None))
-    judge, judged = path_judge(
+    judge, judged = path_evaluator(
         known(0.3, 0.03, 0.003, 0.0003), train, validation, decides=decides, fabric=Fabric(accelerator="cpu"), seed=0
     )
     assert len(judged) == count
@@ -181,7 +181,7 @@ def test_the_tolerance_is_heeded(fitted):
 
 
 def test_points_of_accuracy_may_be_the_tolerance(monkeypatch):
-    monkeypatch.setattr("lexplain.explainers.path.JUDGE_STEPS", 300)
+    monkeypatch.setattr("lexplain.explainers.path.EVALUATOR_STEPS", 300)
     monkeypatch.setattr("lexplain.explainers.path.POINTS", 41)
     explainer = Explainer(epochs=80, batch_size=100, tolerance_points=5).fit(X, Y)
     chosen = explainer.path_.query("chosen").iloc[0]
@@ -196,11 +196,11 @@ def test_more_rounds_are_kept_while_they_save_features(monkeypatch):
     plain = Explainer(epochs=6, batch_size=100).fit(X, Y)
     kept, states = iter([3.0, 2.0, 2.5]), []
 
-    def chosen(path, method, trial, **tolerance):
+    def chosen(path, method, batch, **tolerance):
         states.append({name: value.clone() for name, value in method.state_dict().items()})
         return path.assign(chosen=np.arange(len(path)) == 10, kept=next(kept))
 
-    monkeypatch.setattr("lexplain.explainers.path.choose", chosen)
+    monkeypatch.setattr("lexplain.explainers.path.choose_point", chosen)
     explainer = Explainer(epochs=6, batch_size=100, tolerance_points=5).fit(X, Y)
     assert len(states) == 3  # the first walk, a round that saved a feature, and one that did not
     assert explainer.path_["kept"].iloc[0] == 2.0
@@ -266,10 +266,10 @@ def test_a_method_of_rounds_built_from_parts_may_choose_too():
 
 def test_judging_rows_are_apart(fitted):
     splits = fitted.splits_
-    parts = [splits.train.x, splits.validation.x, splits.unseen.x]
+    parts = [splits.train.x, splits.validation.x, splits.test.x]
     assert sum(len(part) for part in parts) == len(X)
     assert len(torch.unique(torch.cat(parts), dim=0)) == len(X)
-    assert len(splits.unseen) >= 5
+    assert len(splits.test) >= 5
 
 
 # ---- what went wrong is said ----
@@ -350,22 +350,22 @@ def test_a_method_built_from_parts_says_itself_what_it_keeps():
 
 
 def test_a_search_finds_what_the_network_reads():
-    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows(60)
+    method, batch = known(0.3, 0.03, 0.003, 0.0003), rows(60)
     start = torch.tensor([False, False, True, True]).expand(60, 4)
-    found, began, ended = search(method, trial, start, 0.001)
+    found, began, ended = greedy_search(method, batch, start, 0.001)
     assert (ended <= began).all()
     assert found[:, :2].float().mean() > 0.85
     assert not found[:, 2:].any()
-    again, _, same = search(method, trial, found, 0.001)
+    again, _, same = greedy_search(method, batch, found, 0.001)
     assert torch.equal(again, found)
     assert torch.allclose(same, ended)
 
 
 def test_a_search_is_as_good_as_trying_every_mask():
-    method, trial = known(0.3, 0.03, 0.003, 0.0003), rows(40)
+    method, batch = known(0.3, 0.03, 0.003, 0.0003), rows(40)
     every = torch.tensor(list(product([False, True], repeat=4)))[:, None].expand(16, 40, 4)
-    least = _paid(method, trial, every, 0.01).min(0).values
-    _, _, ended = search(method, trial, torch.zeros(40, 4).bool(), 0.01)
+    least = _paid(method, batch, every, 0.01).min(0).values
+    _, _, ended = greedy_search(method, batch, torch.zeros(40, 4).bool(), 0.01)
     assert (ended >= least - 1e-5).all()
     assert (ended <= least + 1e-5).float().mean() > 0.9  # one feature at a time may end in a dead end, seldom
 
@@ -374,7 +374,7 @@ def test_a_fitted_explainer_carries_its_card(fitted, short_judges):
     short_judges(judge=100, reader=100)
     card = fitted.card_
     assert card is fitted.card_
-    assert card.rows == len(fitted.splits_.unseen)
+    assert card.rows == len(fitted.splits_.test)
     assert card.verdict in ("honest", "encodes", "cannot tell")
     assert card["Fidelity"].mean > 0.7
     assert card["Amortisation gap"].low >= 0

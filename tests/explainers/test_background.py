@@ -9,7 +9,7 @@ import torch
 from safetensors import safe_open
 
 import lexplain as lx
-from lexplain.imputers import IMPUTERS, MAX_BACKGROUND, KMeansRows, Marginal, MixtureRows, NoBackground, background_of, with_fewer_rows
+from lexplain.imputers import IMPUTERS, MAX_BACKGROUND, KMeansRows, Marginal, MixtureRows, NoBackground, background_of, limit_background
 from lexplain.methods import Parts, lex
 
 GENERATOR = np.random.default_rng(0)
@@ -65,7 +65,7 @@ def test_imputers_without_rows_are_saved_as_they_are(tmp_path):
 def test_rows_held_out_are_in_no_background():
     explainer = lx.Explainer("lex", imputer=Marginal, **QUICK).fit(X, Y)
     drawn = {tuple(row) for row in background_of(explainer.method_.imputer).tolist()}
-    held = [tuple(row) for part in (explainer.splits_.validation, explainer.splits_.unseen) for row in part.x.tolist()]
+    held = [tuple(row) for part in (explainer.splits_.validation, explainer.splits_.test) for row in part.x.tolist()]
     assert held and not drawn & set(held)
     assert drawn == {tuple(row) for row in explainer.splits_.train.x.tolist()}
 
@@ -93,10 +93,10 @@ def test_a_pickle_holds_a_stated_number_of_rows():
 @pytest.mark.parametrize("name", [name for name in IMPUTERS if "Rows" in name or name == "Marginal"])
 def test_fewer_rows_of_every_imputer_that_keeps_them(name):
     fitted = IMPUTERS[name].fit(torch.as_tensor(X))
-    fewer = with_fewer_rows(fitted, 40)
+    fewer = limit_background(fitted, 40)
     assert type(fewer) is IMPUTERS[name] and len(background_of(fewer)) == 40
     assert {tuple(row) for row in background_of(fewer).tolist()} < {tuple(row) for row in X.tolist()}
-    assert with_fewer_rows(fewer, 40) is fewer
+    assert limit_background(fewer, 40) is fewer
 
 
 def test_bad_numbers_of_rows_and_imputers_of_ones_own_are_refused(tmp_path):

@@ -19,7 +19,7 @@ from lexplain.explainers import Explainer
 from lexplain.explainers.one_pass import prediction_of
 from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
-from lexplain.masks import Coins
+from lexplain.masks import FixedRate
 from lexplain.methods import METHODS, realx
 from lexplain.models import BlackBox, Frozen, Trained
 from lexplain.networks import MLP, mlp
@@ -118,7 +118,7 @@ def test_every_method_in_every_regime_works_or_says_why_not(method, situation):
         assert "predictor" in [step.name for step in first.steps]
         assert "predictor" not in [step.name for phase in rest for step in phase.steps]
         if not explainer.method_.plan.measures_gains:  # of which the predictor learns from full rows first
-            assert explainer.method_.plan.schedule.masks is Coins
+            assert explainer.method_.plan.schedule.masks is FixedRate
             assert explainer.method_.plan.schedule.own_share == 0
     if model is None or regime == "surrogate":
         assert isinstance(predictor, Trained)

@@ -41,7 +41,7 @@ def test_features_keep_their_promises(name, rows):
     back = features.decode(encoded)
     assert type(back) is type(rows)
     assert np.allclose(np.asarray(back), FRAME.to_numpy(), atol=1e-4)
-    assert np.allclose(features.to_network(encoded).numpy(), FRAME.to_numpy(), atol=1e-4)
+    assert np.allclose(features.as_network_input(encoded).numpy(), FRAME.to_numpy(), atol=1e-4)
     for lead in ((), (5,), (2, 4)):
         assert features.expand(torch.ones(*lead, features.count).bool()).shape == (*lead, *features.shape)
     assert features.gather(encoded).shape == (3, features.count)
@@ -199,7 +199,7 @@ def test_large_numbers_close_together_come_back():
 def test_raw_units_carry_gradients():
     features = Columns().fit(FRAME)
     x = features.encode(FRAME).x.requires_grad_()
-    (slope,) = torch.autograd.grad(features.to_network(x).sum(), x)
+    (slope,) = torch.autograd.grad(features.as_network_input(x).sum(), x)
     assert torch.allclose(slope, torch.tensor(features.scale, dtype=torch.float32).expand(3, 4))
 
 
@@ -291,4 +291,4 @@ def test_refuses_arrays_no_rows_and_networks_where_there_are_categories():
     with pytest.raises(ValueError, match="0 sample"):
         fitted.encode(MIXED[:0])
     with pytest.raises(ValueError, match=r"columns \['job', .* hold categories, but a torch network reads numbers; pass a function"):
-        fitted.to_network(fitted.encode(MIXED).x)
+        fitted.as_network_input(fitted.encode(MIXED).x)

@@ -27,11 +27,11 @@ def test_patches_keep_the_promises_of_features(c, h, w, high, wide, each, layout
     assert encoded.shape == (4, *features.shape) == (4, c, h, w)
     assert encoded.dtype == torch.float32
     assert features.count == len(features.names) == len(set(features.names))
-    assert len(features.inputs) == len(set(features.inputs)) == c * h * w
+    assert len(features.input_names) == len(set(features.input_names)) == c * h * w
     back = features.decode(encoded)
     assert back.dtype == rows.dtype
     assert np.array_equal(back, rows)
-    assert features.to_network(encoded).shape == rows.shape
+    assert features.as_network_input(encoded).shape == rows.shape
     assert torch.allclose(features.gather(encoded).sum(1), encoded.sum((1, 2, 3)), rtol=1e-4)
     for lead in ((), (5,), (2, 4)):
         assert features.expand(torch.ones(*lead, features.count).bool()).shape == (*lead, c, h, w)
@@ -44,7 +44,7 @@ def test_patches_keep_the_promises_of_features(c, h, w, high, wide, each, layout
 def test_each_pixel_belongs_to_the_patch_it_lies_in(c, h, w, size, each):
     size = min(size, h, w)
     features = Patches(size, layout="NCHW", each_channel=each).fit(np.zeros((1, c, h, w)))
-    owner = features.on_inputs(torch.arange(float(features.count))[None]).int().numpy()[0]  # (c, h, w) the feature of each number
+    owner = features.expand_scores(torch.arange(float(features.count))[None]).int().numpy()[0]  # (c, h, w) the feature of each number
     across = -(-w // size)
     for k in range(c):
         for y in range(h):
@@ -115,16 +115,16 @@ def test_a_frame_is_no_image():
 def test_the_truth_of_pixels_is_carried_to_patches_of_which_half_is_true():
     features = Patches(2).fit(np.zeros((1, 4, 4)))
     pixels = torch.tensor([[1, 1, 1, 0], [0, 0, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]]).bool().reshape(1, 16)
-    assert features.truth(pixels, len(pixels)).tolist() == [[True, False, False, True]]  # 2, 1, 0 and 4 of 4 pixels
+    assert features.feature_truth(pixels, len(pixels)).tolist() == [[True, False, False, True]]  # 2, 1, 0 and 4 of 4 pixels
 
 
 def test_the_truth_of_other_patches_is_carried_too_and_edges_count_the_pixels_they_have():
     images = np.zeros((1, 7, 7))
     corner = torch.zeros(1, 9).bool()
     corner[0, 8] = True  # of patches of 3 x 3 pixels: the one pixel in the corner
-    assert Patches(2).fit(images).truth(corner, 1).reshape(4, 4).nonzero().tolist() == [[3, 3]]  # a patch of one pixel, too
-    assert Patches(1).fit(images).truth(corner, 1).reshape(7, 7).nonzero().tolist() == [[6, 6]]
-    assert Patches(7).fit(images).truth(corner, 1).tolist() == [[True]]  # 1 of 49 pixels, but no patch has more
+    assert Patches(2).fit(images).feature_truth(corner, 1).reshape(4, 4).nonzero().tolist() == [[3, 3]]  # a patch of one pixel, too
+    assert Patches(1).fit(images).feature_truth(corner, 1).reshape(7, 7).nonzero().tolist() == [[6, 6]]
+    assert Patches(7).fit(images).feature_truth(corner, 1).tolist() == [[True]]  # 1 of 49 pixels, but no patch has more
 
 
 def test_what_is_small_is_not_lost():
@@ -132,7 +132,7 @@ def test_what_is_small_is_not_lost():
     pixels = torch.zeros(3, 8, 8).bool()
     pixels[0, 3, 3] = True
     pixels[1, 0, 3:6] = True  # one pixel in the first patch, two in the second
-    assert features.truth(pixels, len(pixels)).tolist() == [[True, False, False, False], [False, True, False, False], [False] * 4]
+    assert features.feature_truth(pixels, len(pixels)).tolist() == [[True, False, False, False], [False, True, False, False], [False] * 4]
 
 
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
@@ -141,25 +141,25 @@ def test_truth_of_the_images_own_shape_is_taken_by_channels_or_together(layout):
     truth[0, 1, :2, :2] = True
     given = truth if layout == "NCHW" else truth.movedim(1, -1)
     together, each = (Patches(2, layout=layout, each_channel=each).fit(np.zeros(given.shape)) for each in (False, True))
-    assert together.truth(given, 1).tolist() == [[True, False, False, False]]
-    assert each.truth(given, 1).nonzero().tolist() == [[0, 4]]  # the first patch of the second channel
+    assert together.feature_truth(given, 1).tolist() == [[True, False, False, False]]
+    assert each.feature_truth(given, 1).nonzero().tolist() == [[0, 4]]  # the first patch of the second channel
 
 
 def test_every_channel_has_the_truth_of_its_pixels():
     features = Patches(2, layout="NCHW", each_channel=True).fit(np.zeros((1, 3, 4, 4)))
     pixels = torch.tensor([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]).bool().reshape(1, 16)
-    assert features.truth(pixels, len(pixels)).tolist() == [[True, False, False, False] * 3]
+    assert features.feature_truth(pixels, len(pixels)).tolist() == [[True, False, False, False] * 3]
 
 
 def test_what_is_no_truth_of_squares_is_refused():
     features = Patches(2).fit(np.zeros((1, 4, 4)))
     with pytest.raises(ValueError, match=r"the truth has shape \(2, 7\), but 2 rows of 4 features are explained"):
-        features.truth(torch.ones(2, 7).bool(), 2)
+        features.feature_truth(torch.ones(2, 7).bool(), 2)
     twice = Patches(2).fit(np.zeros((1, 5, 5)))
     with pytest.raises(ValueError, match=r"the truth has shape \(2, 4\), but 2 rows of 9 features"):
-        twice.truth(torch.ones(2, 4).bool(), 2)  # of squares of 3 x 3 pixels, or of 4 x 4
+        twice.feature_truth(torch.ones(2, 4).bool(), 2)  # of squares of 3 x 3 pixels, or of 4 x 4
     with pytest.raises(ValueError, match=r"but 3 rows of 4 features are explained; explain the rows that it is the truth of"):
-        features.truth(torch.ones(2, 16).bool(), 3)
+        features.feature_truth(torch.ones(2, 16).bool(), 3)
 
 
 # ---- devices and files ----

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings, strategies as st
 
 from lexplain import imputers
-from lexplain.bars import counted
+from lexplain.bars import progress_range
 from lexplain.core import seeded
 from lexplain.imputers import (
     VAEAC,
@@ -254,4 +254,4 @@ def test_every_imputer_learns_from_images(name):
 
 
 def test_steps_are_counted_whether_they_are_shown_or_not():
-    assert list(counted("an imputer", 3)) == [0, 1, 2]
+    assert list(progress_range("an imputer", 3)) == [0, 1, 2]

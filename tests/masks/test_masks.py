@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 import torch
 
-from lexplain.masks import Bernoulli, Coins, ConcreteMax, ShapleyKernel, TopK, UniformRate, top_k_mask
+from lexplain.masks import Bernoulli, ConcreteMax, FixedRate, ShapleyKernel, TopK, UniformRate, top_k_mask
 
 ROWS, COUNT, K = 4, 6, 2
 MASKS = {
@@ -15,7 +15,7 @@ MASKS = {
     "top k": partial(TopK, k=K),
     "concrete max": partial(ConcreteMax, k=K),
 }
-FIXED = {"coins": Coins, "rare coins": partial(Coins, rate=0.1), "uniform rate": UniformRate, "shapley kernel": ShapleyKernel}
+FIXED = {"coins": FixedRate, "rare coins": partial(FixedRate, rate=0.1), "uniform rate": UniformRate, "shapley kernel": ShapleyKernel}
 SHAPES = [(), (5,), (2, 3)]
 SOME = torch.tensor([[1, 1, 1, 1, 1, 1], [1, 1, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1], [1, 0, 0, 0, 0, 0]]).bool()  # the last has fewer than k
 

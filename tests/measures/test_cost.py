@@ -9,9 +9,9 @@ import torch
 
 import lexplain as lx
 from lexplain.core import Explanation
-from lexplain.evaluation import Evaluation, Evaluators, Others, Questions, Run
+from lexplain.evaluation import Callables, Evaluation, Evaluators, Others, Run
 from lexplain.measures import MEASURES, NEEDS, cost
-from lexplain.measures.cost import PEER_ROWS, break_even, one_by_one, pays_from, seconds_a_row
+from lexplain.measures.cost import PEER_ROWS, break_even, break_even_estimate, one_by_one, seconds_a_row
 from lexplain.models import Problem
 from lexplain.training import fabric_of
 
@@ -71,11 +71,11 @@ def test_rows_are_timed_one_by_one_and_the_first_call_does_not_count():
 
 def test_the_rows_that_a_fit_pays_from_have_the_interval_of_the_timed_rows():
     peer = torch.tensor([1.0, 2.0, 3.0])
-    found = pays_from(12.0, 0.5, peer)
+    found = break_even_estimate(12.0, 0.5, peer)
     assert (found.mean, found.n) == (8, 3)  # 12 / (2 - 0.5)
     assert (found.low, found.high) == (5, 24)  # means of three draws reach from 1 to 3: 12 / 2.5 and 12 / 0.5
-    assert pays_from(12.0, 9.0, peer).mean == inf
-    assert pays_from(12.0, 1.0, peer).high == inf  # it may be that it never pays
+    assert break_even_estimate(12.0, 9.0, peer).mean == inf
+    assert break_even_estimate(12.0, 1.0, peer).high == inf  # it may be that it never pays
 
 
 # ---- beside KernelSHAP ----
@@ -101,14 +101,14 @@ def evaluation_of(clock, features=FEATURES, **more):
     rows = Problem.of(X.numpy(), (X[:, 0] > 0).long().numpy(), None, features)
     shown = torch.ones(len(X), features.count)
     explanation, run = Explanation(shown, shown.bool(), features.names), Run(fabric_of("cpu"), 0, 1000)
-    others, evaluators = Others(rows.trial().take(slice(0, KNOWN))), Evaluators(features, rows.target.outputs, seed=0)
-    questions = Questions(**{"says": says, "explain": explain, "fit_seconds": 1000.0, **more})
-    return Evaluation(explanation, features, rows.trial(), rows.target, run, evaluators, others, questions=questions)
+    others, evaluators = Others(rows.batch().take(slice(0, KNOWN))), Evaluators(features, rows.target.outputs, seed=0)
+    questions = Callables(**{"predict": says, "explain": explain, "fit_seconds": 1000.0, **more})
+    return Evaluation(explanation, features, rows.batch(), rows.target, run, evaluators, others, callables=questions)
 
 
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
-    monkeypatch.setattr(Evaluation, "some", torch.arange(8))
+    monkeypatch.setattr(Evaluation, "sampled", torch.arange(8))
 
 
 def test_it_pays_from_where_the_fit_is_saved():
@@ -139,8 +139,8 @@ def test_groups_are_hidden_together_and_numpy_s_numbers_are_left_alone():
 def test_it_can_be_taken_only_with_all_that_it_needs(monkeypatch):
     evaluation = evaluation_of([0.0])
     assert NEEDS["peer"].there(evaluation)
-    for lacking in ("explain", "says", "fit_seconds"):
-        assert not NEEDS["peer"].there(replace(evaluation, questions=replace(evaluation.questions, **{lacking: None})))
+    for lacking in ("explain", "predict", "fit_seconds"):
+        assert not NEEDS["peer"].there(replace(evaluation, callables=replace(evaluation.callables, **{lacking: None})))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert not NEEDS["peer"].there(evaluation)
 

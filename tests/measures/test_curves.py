@@ -8,7 +8,7 @@ import torch
 
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.curves import area, curve as insertion_curve, sizes
 
 deletion_curve = partial(insertion_curve, deletes=True)
@@ -20,7 +20,7 @@ WEIGHTS = torch.linspace(-0.5, 1.0, COUNT)
 PARTS = (X * WEIGHTS).double()  # what each feature adds
 
 
-@Asking
+@QueriedFunction
 def model(x):
     """Two outputs: the second adds features up."""
     total = 0.5 + (x * WEIGHTS).sum(1)
@@ -91,7 +91,7 @@ def test_rows_in_flight_are_bounded_and_change_nothing(max_rows):
 
     scores = torch.rand(ROWS, COUNT)
     for curve in (insertion_curve, deletion_curve):
-        assert torch.allclose(curve(Asking(watched, max_rows), FEATURES, X, scores), curve(model, FEATURES, X, scores))
+        assert torch.allclose(curve(QueriedFunction(watched, max_rows), FEATURES, X, scores), curve(model, FEATURES, X, scores))
     assert max(seen) <= max_rows
     assert max_rows < 1000 or len(seen) == 4
 

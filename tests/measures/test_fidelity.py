@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.evaluation.retrained import retrain
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.fidelity import approximator, same_class
 from lexplain.networks import mlp
 
@@ -17,19 +17,19 @@ X[:, 2:] += 3  # far from the 0 of what is hidden
 FEATURES = Columns().fit(X.numpy())
 
 
-@Asking
+@QueriedFunction
 def model(x):
     """Surely the second class where the first feature is above 0.2: zero-filled rows are of the first."""
     return torch.stack([0.2 - x[:, 0], x[:, 0] - 0.2], 1).mul(9).softmax(1)
 
 
 SAID = model.function(X)
-TRAIN, TEST = Trial(X[:1000], as_target(SAID[:1000], real=False)), X[1000:]
+TRAIN, TEST = Batch(X[:1000], as_target(SAID[:1000], real=False)), X[1000:]
 SMALL = mlp((COUNT,), 2, sees_mask=False, hidden=(64, 64))
 
 
 def fresh(rows):
-    return Asking(retrain(rows, FEATURES, Classes(2), network=SMALL, steps=300))
+    return QueriedFunction(retrain(rows, FEATURES, Classes(2), network=SMALL, steps=300))
 
 
 def only(*features, rows=1500):
@@ -53,7 +53,7 @@ def test_a_model_approximates_itself():
     mask = torch.rand(500, COUNT) < 0.5
     alone = same_class(model, FEATURES, TEST, mask)
     assert torch.equal(same_class(model, FEATURES, TEST, mask, reader=model), alone)
-    assert torch.equal(same_class(model, FEATURES, TEST, mask, reader=Asking(lambda x: 1 - model(x))), 1 - alone)
+    assert torch.equal(same_class(model, FEATURES, TEST, mask, reader=QueriedFunction(lambda x: 1 - model(x))), 1 - alone)
 
 
 def test_an_approximator_learns_what_is_kept():
@@ -72,7 +72,7 @@ def test_an_approximator_reads_an_encoding_that_the_model_does_not():
 
 
 def test_an_approximator_learns_soft_outputs():
-    unsure = Trial(TRAIN.x, as_target(torch.tensor([[0.3, 0.7]]).expand(1000, -1), real=False))
+    unsure = Batch(TRAIN.x, as_target(torch.tensor([[0.3, 0.7]]).expand(1000, -1), real=False))
     said = approximator(model, FEATURES, fresh, unsure, only(0, rows=1000))(TEST)
     assert said[:, 1].mean().item() == pytest.approx(0.7, abs=0.03)
 
@@ -93,12 +93,12 @@ def test_rows_in_flight_are_bounded_and_change_nothing(hides):
         return model(x)
 
     mask = (torch.rand(500, COUNT) < 0.5) ^ hides
-    assert torch.equal(same_class(Asking(watched, 70), FEATURES, TEST, mask), same_class(model, FEATURES, TEST, mask))
+    assert torch.equal(same_class(QueriedFunction(watched, 70), FEATURES, TEST, mask), same_class(model, FEATURES, TEST, mask))
     assert max(seen) == 70
 
 
 def test_refusals():
     with pytest.raises(ValueError, match="several classes"):
-        same_class(Asking(lambda x: x[:, :1]), FEATURES, TEST, only(0, rows=500))
+        same_class(QueriedFunction(lambda x: x[:, :1]), FEATURES, TEST, only(0, rows=500))
     with pytest.raises(ValueError, match="threshold it"):
         same_class(model, FEATURES, TEST, torch.rand(500, COUNT))

@@ -7,7 +7,7 @@ import torch
 
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.infidelity import hidden_features, infidelity
 
 ROWS, COUNT = 6, 4
@@ -29,7 +29,7 @@ def seeded(seed):
     return torch.Generator().manual_seed(seed)
 
 
-@Asking
+@QueriedFunction
 def linear(x):
     return x @ WEIGHTS.T + 7
 
@@ -54,7 +54,7 @@ def test_of_the_predicted_class_unless_told():
 @pytest.mark.parametrize("perturb", [noisy, HIDDEN], ids=["noisy", "hidden"])
 @pytest.mark.parametrize("scaled", [False, True])
 def test_is_the_definition(perturb, scaled):
-    @Asking
+    @QueriedFunction
     def model(x):
         return (x**3).sum(1, keepdim=True)
 
@@ -72,7 +72,7 @@ def test_is_the_definition(perturb, scaled):
 
 def test_the_best_scale_makes_units_meaningless():
     one, other = (
-        infidelity(Asking(torch.square), noisy, X, f * SLOPES, target=TARGET, scaled=True, draws=30, generator=seeded(0))
+        infidelity(QueriedFunction(torch.square), noisy, X, f * SLOPES, target=TARGET, scaled=True, draws=30, generator=seeded(0))
         for f in (1.0, -250.0)
     )
     assert torch.allclose(one, other)
@@ -92,7 +92,7 @@ def test_groups_share_a_slope():
     features = Groups(groups={"pair": [0, 3]}).fit(torch.randn(20, COUNT).numpy())
     slopes = torch.tensor([[2.0, -1.0, 0.5]]).expand(ROWS, -1)
 
-    @Asking
+    @QueriedFunction
     def model(x):
         return (2 * (x[:, 0] + x[:, 3]) - x[:, 1] + 0.5 * x[:, 2])[:, None]
 
@@ -107,7 +107,7 @@ def test_rows_in_flight_are_bounded_and_change_nothing(max_rows):
         seen.append(len(x))
         return x.square()
 
-    one, other = (infidelity(Asking(model, most), noisy, X, SLOPES, draws=9, generator=seeded(0)) for most in (10_000, max_rows))
+    one, other = (infidelity(QueriedFunction(model, most), noisy, X, SLOPES, draws=9, generator=seeded(0)) for most in (10_000, max_rows))
     assert torch.allclose(one, other)
     assert seen[:2] == [ROWS, 9 * ROWS]
     assert max(seen[2:]) <= max_rows

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from lexplain.features import Columns
-from lexplain.measures import MEASURES, Asking, Measure, measure
+from lexplain.measures import MEASURES, Measure, QueriedFunction, measure
 from lexplain.measures.curves import area
 from lexplain.measures.fidelity import same_class
 from lexplain.measures.honesty import mask_only_accuracy
@@ -32,7 +32,7 @@ LABELS = torch.arange(ROWS) % CLASSES
 
 
 def read(mask, x, model, reader=None):
-    return same_class(Asking(model), COLUMNS, x, mask, reader=None if reader is None else Asking(reader))
+    return same_class(QueriedFunction(model), COLUMNS, x, mask, reader=None if reader is None else QueriedFunction(reader))
 
 
 FUNCTIONS = {
@@ -55,8 +55,8 @@ FUNCTIONS = {
     "fidelity of a reader": (read, (MASK, SCORES, torch.sin, torch.cos)),
     "area between curves": (area_between, (SCORES.T, SCORES.T.flip(1))),
     "area": (area, (SCORES.T, 2 * FEATURES)),
-    "infidelity": (infidelity, (Asking(torch.sin), lambda x, generator: (x / 2, x / 2), SCORES, SCORES)),
-    "sensitivity": (sensitivity, (Asking(torch.sin), SCORES)),
+    "infidelity": (infidelity, (QueriedFunction(torch.sin), lambda x, generator: (x / 2, x / 2), SCORES, SCORES)),
+    "sensitivity": (sensitivity, (QueriedFunction(torch.sin), SCORES)),
     "off the data": (off_data, (SCORES[: ROWS // 2], SCORES[ROWS // 2 :])),
     "mask cosine": (mask_cosine, (MASK, ~MASK)),
     "mask stability": (mask_stability, (torch.stack([MASK, ~MASK, TRUTH]),)),

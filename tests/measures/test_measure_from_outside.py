@@ -37,7 +37,7 @@ def test_an_audit_takes_it():
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_comparison_takes_it_in_this_process_and_in_others(workers):
-    found = lx.compare("all", lx.load_data("s3", rows=60), [*MINE, "eACC"], 1, judge_steps=3, workers=workers)
+    found = lx.compare("all", lx.load_data("s3", rows=60), [*MINE, "eACC"], 1, evaluator_steps=3, workers=workers)
     assert found.failures() == []
     assert found.summary().loc[("all", "s3")].drop("eACC").to_dict() == {"First": 1, "Seldom": 0, "Again": 1, "Own TPR": 1}
     assert 0 <= found.summary().loc[("all", "s3"), "eACC"] <= 1

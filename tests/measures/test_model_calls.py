@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lexplain.measures.model_calls import Asking, copied
+from lexplain.measures.model_calls import QueriedFunction, copied
 
 
 def test_no_more_rows_in_flight_than_told():
@@ -14,7 +14,7 @@ def test_no_more_rows_in_flight_than_told():
         return x + y
 
     x = torch.arange(10.0)[:, None]
-    assert torch.equal(Asking(double, 4).in_parts(double, x, x), 2 * x)
+    assert torch.equal(QueriedFunction(double, 4).in_parts(double, x, x), 2 * x)
     assert seen == [4, 4, 2]
 
 
@@ -28,7 +28,7 @@ def test_fewer_rows_where_memory_is_short():
         return x
 
     x = torch.arange(10.0)
-    assert torch.equal(Asking(tight, 100).in_parts(tight, x), x)
+    assert torch.equal(QueriedFunction(tight, 100).in_parts(tight, x), x)
     assert seen == [10, 5, 2, 2, 2, 2, 2]
 
 
@@ -37,14 +37,14 @@ def test_what_does_not_fit_at_all_is_not_tried_for_ever():
         raise torch.cuda.OutOfMemoryError
 
     with pytest.raises(torch.cuda.OutOfMemoryError):
-        Asking(never, 4).in_parts(never, torch.zeros(5, 2))
+        QueriedFunction(never, 4).in_parts(never, torch.zeros(5, 2))
 
 
 @pytest.mark.parametrize(
     ("copies", "rows", "most", "groups"), [(5, 3, 7, [2, 2, 1]), (3, 10, 4, [1, 1, 1]), (2, 1, 100, [2]), (0, 3, 7, [])]
 )
 def test_as_many_copies_together_as_may_be_in_flight(copies, rows, most, groups):
-    ranges = list(Asking(torch.sin, most).groups(copies, rows))
+    ranges = list(QueriedFunction(torch.sin, most).groups(copies, rows))
     assert [len(group) for group in ranges] == groups
     assert [copy for group in ranges for copy in group] == list(range(copies))
 
@@ -53,17 +53,17 @@ def test_copies_keep_their_rows_together():
     x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
     assert copied(x, 2).tolist() == [[1, 2], [3, 4], [1, 2], [3, 4]]
     target = torch.tensor([1, 0])
-    assert Asking(lambda r: r, 4).said_of(copied(x, 3), target).tolist() == [[2, 3]] * 3
+    assert QueriedFunction(lambda r: r, 4).class_outputs(copied(x, 3), target).tolist() == [[2, 3]] * 3
 
 
 def test_the_predicted_class_is_explained_unless_told():
     x = torch.tensor([[1.0, 2.0], [4.0, 3.0]], requires_grad=True)
-    target, said = Asking(lambda r: r * 1, 1).explained(x, None)
+    target, said = QueriedFunction(lambda r: r * 1, 1).explained_class(x, None)
     assert (target.tolist(), said.tolist()) == ([1, 0], [2, 4])
-    assert Asking(lambda r: r * 1, 9).explained(x, torch.tensor([0, 0]))[1].tolist() == [1, 4]
-    assert not Asking(lambda r: r * 1, 9)(x).requires_grad
+    assert QueriedFunction(lambda r: r * 1, 9).explained_class(x, torch.tensor([0, 0]))[1].tolist() == [1, 4]
+    assert not QueriedFunction(lambda r: r * 1, 9)(x).requires_grad
 
 
 def test_refuses_to_ask_about_no_rows():
     with pytest.raises(ValueError, match="max_rows=0"):
-        Asking(torch.sin, 0)
+        QueriedFunction(torch.sin, 0)

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 from lexplain.features import Columns
 from lexplain.imputers import Constant
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.curves import area, curve
 from lexplain.measures.fidelity import same_class
 from lexplain.measures.infidelity import hidden_features, infidelity
@@ -31,7 +31,7 @@ def padded(values, with_):
     return torch.cat([values, torch.full((len(values), WIDE - REAL), with_, dtype=values.dtype)], 1)
 
 
-@Asking
+@QueriedFunction
 def model(x):
     chance = torch.sigmoid(x[:, :REAL] @ torch.linspace(-2, 2, REAL))
     return torch.stack([1 - chance, chance], 1)
@@ -77,13 +77,13 @@ def test_what_is_not_there_is_never_hidden():
 def test_a_fraction_is_one_of_the_row_s_own_features():
     shown = []
 
-    def retrain(trial):
-        shown.append(trial.x)
+    def retrain(batch):
+        shown.append(batch.x)
         return model
 
     labels = as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False)
-    trial = Trial(LONG, labels, valid=VALID)
-    retraining_curve(PADDED, retrain, trial, HIGH, trial, HIGH, fractions=(0.0, 0.5))
+    batch = Batch(LONG, labels, valid=VALID)
+    retraining_curve(PADDED, retrain, batch, HIGH, batch, HIGH, fractions=(0.0, 0.5))
     changed = (shown[1] != LONG).sum(1)
     assert (changed == REAL // 2).all()  # two of four, not three or four of seven
     assert torch.equal(shown[1][:, REAL:], LONG[:, REAL:])

@@ -6,11 +6,11 @@ import pytest
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.evaluation.retrained import retrain
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.retraining import area_between, retraining_curve
 from lexplain.networks import mlp
 
@@ -19,7 +19,7 @@ DRAW = torch.Generator().manual_seed(0)
 X = torch.randn(4000, COUNT, generator=DRAW) + 1
 WEIGHTS = torch.tensor([3.0, 2.0, 1.0, 0.0, 0.0])
 LABELS = ((X - 1) @ WEIGHTS + torch.randn(4000, generator=DRAW) > 0).long()
-ROWS = Trial(X, as_target(torch.eye(2)[LABELS], real=False))
+ROWS = Batch(X, as_target(torch.eye(2)[LABELS], real=False))
 TRAIN, TEST = ROWS.take(slice(0, 2000)), ROWS.take(slice(2000, 4000))
 FEATURES = Columns().fit(X.numpy())
 RIGHT = WEIGHTS + torch.arange(COUNT) / 100  # without ties
@@ -34,7 +34,7 @@ def logistic(rows):
 
 def curve(train_scores, test_scores, retrain=logistic, features=FEATURES, **how):
     return retraining_curve(
-        features, lambda rows: Asking(retrain(rows)), TRAIN, train_scores, TEST, test_scores, **{"fractions": FRACTIONS, **how}
+        features, lambda rows: QueriedFunction(retrain(rows)), TRAIN, train_scores, TEST, test_scores, **{"fractions": FRACTIONS, **how}
     )
 
 
@@ -77,7 +77,7 @@ def test_a_random_ranking_amounts_to_training_on_randomly_masked_rows():
         ranked.append(curve(scores[:2000], scores[2000:], fractions=(0.0, 0.6))[1].mean())
         fill = Constant(TRAIN.x.mean(0))
         masks = torch.stack([torch.randperm(COUNT, generator=draw) < 2 for _ in range(4000)])  # two of five are shown
-        model = logistic(Trial(fill(TRAIN.x, masks[:2000]), TRAIN.target))
+        model = logistic(Batch(fill(TRAIN.x, masks[:2000]), TRAIN.target))
         masked.append((model(fill(TEST.x, masks[2000:])).argmax(1) == LABELS[2000:]).double().mean())
     assert torch.stack(ranked).mean().item() == pytest.approx(torch.stack(masked).mean().item(), abs=4 * (2 * 0.2 / 10_000) ** 0.5)
 
@@ -92,9 +92,11 @@ def test_retrained_networks_find_what_is_left():
 
 
 def test_real_values_count_by_their_error():
-    train, test = (Trial(part.x, as_target(part.x[:, 0], real=True)) for part in (TRAIN, TEST))
+    train, test = (Batch(part.x, as_target(part.x[:, 0], real=True)) for part in (TRAIN, TEST))
     scores = RIGHT.expand(2000, -1)
-    heights = retraining_curve(FEATURES, lambda rows: Asking(lambda x: x[:, :1] + 2), train, scores, test, scores, fractions=(0.0, 0.2))
+    heights = retraining_curve(
+        FEATURES, lambda rows: QueriedFunction(lambda x: x[:, :1] + 2), train, scores, test, scores, fractions=(0.0, 0.2)
+    )
     assert torch.allclose(heights[0], torch.full((2000,), -4.0).double(), atol=1e-5)
     assert torch.allclose(heights[1], -(TRAIN.x.mean(0)[0] + 2 - TEST.x[:, 0]).square().double(), atol=1e-4)
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from lexplain.measures import Asking
+from lexplain.measures import QueriedFunction
 from lexplain.measures.sensitivity import sensitivity
 
 ROWS, COUNT, DRAWS, RADIUS = 5, 3, 40, 0.3
@@ -22,7 +22,7 @@ def steps(seed=0):
 
 def run(explain=linear, seed=0, max_rows=1000, **how):
     how = {"radius": RADIUS, "draws": DRAWS, "generator": torch.Generator().manual_seed(seed), **how}
-    return sensitivity(Asking(explain, max_rows), X, **how)
+    return sensitivity(QueriedFunction(explain, max_rows), X, **how)
 
 
 def test_is_the_maximum_over_all_draws():
@@ -45,13 +45,13 @@ def test_a_constant_explainer_does_not_move():
 
 
 def test_no_explanation_has_no_relative_change():
-    assert sensitivity(Asking(linear), torch.zeros(ROWS, COUNT)).isnan().all()
+    assert sensitivity(QueriedFunction(linear), torch.zeros(ROWS, COUNT)).isnan().all()
 
 
 def test_rows_of_any_shape():
     image = X.reshape(ROWS, 1, 1, COUNT)
-    flat = sensitivity(Asking(lambda x: linear(x.flatten(1))), image, generator=torch.Generator().manual_seed(0))
-    assert torch.allclose(flat, sensitivity(Asking(linear), X, generator=torch.Generator().manual_seed(0)))
+    flat = sensitivity(QueriedFunction(lambda x: linear(x.flatten(1))), image, generator=torch.Generator().manual_seed(0))
+    assert torch.allclose(flat, sensitivity(QueriedFunction(linear), X, generator=torch.Generator().manual_seed(0)))
 
 
 @pytest.mark.parametrize("max_rows", [3, 7, 1000])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from scipy.stats import spearmanr
 
-from lexplain.measures.stability import mask_cosine, mask_stability, permuted, rank_stability
+from lexplain.measures.stability import mask_cosine, mask_stability, permute_labels, rank_stability
 
 
 def test_jaccard_by_hand():
@@ -49,10 +49,10 @@ def test_chance_is_the_share_kept():
 
 def test_permuted_labels_are_as_many_of_each_and_none_about_its_row():
     labels = torch.arange(1000) % 4
-    dealt = permuted(labels, generator=torch.Generator().manual_seed(0))
+    dealt = permute_labels(labels, generator=torch.Generator().manual_seed(0))
     assert torch.equal(dealt.bincount(), labels.bincount())
     assert (dealt == labels).double().mean().item() == pytest.approx(0.25, abs=0.06)
-    assert torch.equal(dealt, permuted(labels, generator=torch.Generator().manual_seed(0)))
+    assert torch.equal(dealt, permute_labels(labels, generator=torch.Generator().manual_seed(0)))
 
 
 def test_refuses_other_rows():

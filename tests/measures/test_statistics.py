@@ -33,7 +33,7 @@ def covered(draw, true_mean):
 
 def test_reads_as_mean_and_interval():
     assert str(Estimate(0.8031, 0.7949, 0.8111, n=10)) == "0.803 [0.795, 0.811]"
-    assert Estimate(-0.00001, -0.0006, math.nan, n=10).told("nats") == "0.000 nats [-0.001, nan]", "what rounds to nothing has no sign"
+    assert Estimate(-0.00001, -0.0006, math.nan, n=10).to_text("nats") == "0.000 nats [-0.001, nan]", "what rounds to nothing has no sign"
 
 
 @pytest.mark.parametrize(

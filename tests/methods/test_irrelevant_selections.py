@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from lexplain.core import Classes, Trial, as_target, seeded
+from lexplain.core import Batch, Classes, as_target, seeded
 from lexplain.features import Columns
 from lexplain.methods import l2x
 from lexplain.objectives import Irrelevant
@@ -20,7 +20,7 @@ def test_a_selector_leaves_what_is_marked(price, chosen):
     x = draw.normal(size=(400, 3)) * np.array([0.1, 0.8, 1.0]) + np.array([1.0, 1.0, 0.0]) * y[:, None]
     features = Columns().fit(x)
     marks = torch.tensor([[True, False, False]]).expand(400, 3)
-    rows = Trial(features.encode(x).x, as_target(torch.eye(2)[torch.as_tensor(y)], real=False), irrelevant=marks)
+    rows = Batch(features.encode(x).x, as_target(torch.eye(2)[torch.as_tensor(y)], real=False), irrelevant=marks)
     with seeded(0):
         method = l2x(features, Classes(2), keep=1)
         method.objective = replace(method.objective, penalties=(*method.objective.penalties, Irrelevant(price)))

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from estimators.enumeration import Enumeration
-from lexplain.core import Classes, RealValue, Trial, as_target, seeded
+from lexplain.core import Batch, Classes, RealValue, as_target, seeded
 from lexplain.estimators import Disarm, Pathwise, Rebar, Reinforce
 from lexplain.features import Columns, Groups
 from lexplain.imputers import Constant, Gaussian, IndependentGaussian, Marginal
@@ -42,16 +42,16 @@ def trial_of(task, rows=ROWS, valid=None):
         values = values if task == "soft targets" else torch.eye(3)[values.argmax(1)]
     context = values[:, None] if outputs.real else values
     goal = torch.randn(rows, COUNT)
-    return Trial(torch.randn(rows, COUNT), as_target(values, outputs.real), valid=valid, context=context, goal=goal)
+    return Batch(torch.randn(rows, COUNT), as_target(values, outputs.real), valid=valid, context=context, aux_target=goal)
 
 
 def built(name, task="labels", *, keep=None, **parts):
     return METHODS[name](FEATURES, TASKS[task], Parts(**parts), keep=keep)
 
 
-def for_method(method, trial):
+def for_method(method, batch):
     """Only a method that reads the output is shown it."""
-    return trial if method.reads_output else replace(trial, context=None)
+    return batch if method.reads_output else replace(batch, context=None)
 
 
 def steps_of(method):
@@ -64,8 +64,8 @@ def focus(method, step):
     step.module.train().requires_grad_(True)
 
 
-def explained(method, trial):
-    return method.explain(trial.x, trial.context if method.reads_output else None, trial.valid)
+def explained(method, batch):
+    return method.explain(batch.x, batch.context if method.reads_output else None, batch.valid)
 
 
 def black_box(outputs=TASKS["labels"]):
@@ -79,8 +79,8 @@ def black_box(outputs=TASKS["labels"]):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_step_trains_its_module_and_no_other(name, task):
     method = built(name, task)
-    trial = for_method(method, trial_of(task))
-    method.refuse_misfit(trial)
+    batch = for_method(method, trial_of(task))
+    method.check_parts(batch)
     steps = steps_of(method)
     learned = [step.name for phase in method.phases() if phase.name != "polish" for step in phase.steps]
     assert learned[-1] == "selector"
@@ -90,7 +90,7 @@ def test_every_step_trains_its_module_and_no_other(name, task):
         method.zero_grad()
         optimiser = torch.optim.SGD(step.module.parameters(), lr=0.1)
         before = {key: value.clone() for key, value in method.state_dict().items()}
-        loss = step.loss(trial)
+        loss = step.loss(batch)
         assert loss.shape == ()
         assert loss.isfinite()
         loss.backward()
@@ -103,46 +103,46 @@ def test_every_step_trains_its_module_and_no_other(name, task):
         assert all(weight.grad.isfinite().all() for weight in step.module.parameters())
         assert any(weight.grad.abs().sum() > 0 for weight in step.module.parameters())
         with torch.no_grad():
-            assert step.check(trial).isfinite()
+            assert step.validation_loss(batch).isfinite()
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_only_the_selectors_step_teaches_the_selector(name):
     # Even where nothing rests: a predictor's loss must not pull the selector along.
     method = built(name)
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     for step in (step for step in steps_of(method) if step.name != "selector"):
         method.train().requires_grad_(True)
         method.zero_grad()
-        step.loss(trial).backward()
+        step.loss(batch).backward()
         assert all(weight.grad is None for weight in method.selector.parameters()), step.name
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_same_seed_gives_the_same_loss(name):
     method = built(name)
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     for step in steps_of(method):
         focus(method, step)
         values = []
         for seed in (0, 0):
             with seeded(seed):
-                values.append(step.loss(trial).item())
+                values.append(step.loss(batch).item())
         assert values[0] == values[1]
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_rows_in_flight_are_as_many_as_the_step_says(name):
     method = built(name)
-    trial, seen = for_method(method, trial_of("labels")), []
+    batch, seen = for_method(method, trial_of("labels")), []
     for predictor in {method.predictor, getattr(method.plan, "adversary", None), getattr(method.plan, "baseline", None)} - {None}:
         predictor.register_forward_hook(lambda module, inputs, output: seen.append(len(inputs[0])))
     for step in steps_of(method):
         seen.clear()
-        step.loss(trial)
+        step.loss(batch)
         together = isinstance(step.module, nn.ModuleList)  # its own rows and those of random masks are in flight side by side
-        most = sum(seen) if together else max(seen, default=ROWS * step.copies)  # a regression on goals asks no predictor
-        assert most == ROWS * step.copies, step.name
+        most = sum(seen) if together else max(seen, default=ROWS * step.model_rows_per_row)  # a regression on goals asks no predictor
+        assert most == ROWS * step.model_rows_per_row, step.name
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -150,19 +150,19 @@ def test_padding_is_never_kept_and_never_filled(name):
     valid = torch.ones(ROWS, COUNT).bool()
     valid[: ROWS // 2, 3:] = False
     method, seen = built(name, imputer=IndependentGaussian()), []
-    trial = for_method(method, trial_of("labels", valid=valid))
+    batch = for_method(method, trial_of("labels", valid=valid))
     method.imputer.register_forward_hook(lambda module, inputs, output: seen.append((*inputs, output)))
     for step in steps_of(method):
         if step.name != "baseline":
             focus(method, step)
-            step.loss(trial)
+            step.loss(batch)
     assert seen
     x, shown, filled = (torch.cat([part.detach().reshape(-1, COUNT) for part in parts]) for parts in zip(*seen, strict=True))
     padding = ~valid.repeat(len(shown) // ROWS, 1)  # a batch may come in parts, but every row comes as often
     assert (shown[padding] == 1).all()  # there is nothing to hide
     assert torch.equal(filled[padding], x[padding])
     assert not (shown[~padding] == 1).all()
-    scores, mask = explained(method, trial)
+    scores, mask = explained(method, batch)
     assert not scores[~valid].any()
     assert not mask[~valid].any()
 
@@ -183,10 +183,10 @@ def test_what_is_padded_changes_no_prediction(name):
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_meets_every_imputer(name, imputer):
     method = built(name, imputer=IMPUTERS[imputer]())
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     for step in steps_of(method):
         focus(method, step)
-        loss = step.loss(trial)
+        loss = step.loss(batch)
         loss.backward()
         assert loss.isfinite()
         assert all(weight.grad.isfinite().all() for weight in step.module.parameters())
@@ -206,14 +206,14 @@ def test_the_selectors_gradient_is_unbiased_whatever_the_imputer(estimator, impu
     features = Columns().fit(table.numpy())
     parts = Parts(predictor=Trained(network, Classes(2), sees_mask=False), imputer=part)
     method = realx(features, Classes(2), parts).requires_grad_(False)
-    trial = Trial(torch.tensor([1.5, -1.0, 0.7]).expand(rows, count), as_target(torch.tensor([[1.0, 0.0]]).expand(rows, 2), real=False))
+    batch = Batch(torch.tensor([1.5, -1.0, 0.7]).expand(rows, count), as_target(torch.tensor([[1.0, 0.0]]).expand(rows, 2), real=False))
     logits, exact = torch.tensor([0.3, -0.4, 0.6]).requires_grad_(), 0.0
     for mask in product([False, True], repeat=count):
-        cost = method.plan.cost(method, trial, torch.tensor(mask).expand(1, 1, rows, count)).mean()
+        cost = method.plan.cost(method, batch, torch.tensor(mask).expand(1, 1, rows, count)).mean()
         exact = exact + Bernoulli(logits[None]).log_prob(torch.tensor([mask])).exp()[0] * cost
     (needed,) = torch.autograd.grad(exact, logits)
     many = logits.detach().repeat(rows, 1).requires_grad_()
-    loss = estimator(Bernoulli(many, temperature=0.5), lambda masks: method.plan.cost(method, trial, masks))
+    loss = estimator(Bernoulli(many, temperature=0.5), lambda masks: method.plan.cost(method, batch, masks))
     got = torch.autograd.grad(loss, many)[0] * rows
     error = got.std(0) / rows**0.5
     assert error.max() < 0.05 * needed.abs().max()
@@ -230,11 +230,11 @@ def test_learns_the_one_feature_that_decides(name):
     for phase in method.phases():
         optimisers = [torch.optim.Adam(step.module.parameters(), lr=0.03) for step in phase.steps]
         for _ in range(60):
-            trial = Trial(x, target, progress=1.0).take(torch.randint(600, (100,)))
+            batch = Batch(x, target, progress=1.0).take(torch.randint(600, (100,)))
             for step, optimiser in zip(phase.steps, optimisers, strict=True):
                 focus(method, step)
                 optimiser.zero_grad()
-                step.loss(trial).backward()
+                step.loss(batch).backward()
                 optimiser.step()
     method.eval()
     scores, mask = method.explain(x)
@@ -250,8 +250,8 @@ def test_learns_the_one_feature_that_decides(name):
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("name", METHODS)
 def test_an_explanation_is_a_score_and_a_mask_of_each_feature(name, task):
-    method, trial = built(name, task).eval(), trial_of(task)
-    scores, mask = explained(method, trial)
+    method, batch = built(name, task).eval(), trial_of(task)
+    scores, mask = explained(method, batch)
     assert scores.shape == mask.shape == (ROWS, COUNT)
     assert scores.dtype == torch.float32
     assert mask.dtype == torch.bool
@@ -273,10 +273,10 @@ def test_keep_k_keeps_exactly_k_of_every_row(name, keep):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_row_is_explained_alone(name):
-    method, trial = built(name).eval(), trial_of("labels")
-    scores, mask = explained(method, trial)
+    method, batch = built(name).eval(), trial_of("labels")
+    scores, mask = explained(method, batch)
     for i in range(ROWS):
-        alone = explained(method, trial.take(slice(i, i + 1)))
+        alone = explained(method, batch.take(slice(i, i + 1)))
         assert torch.allclose(alone[0][0], scores[i], atol=1e-5)
         assert torch.equal(alone[1][0], mask[i])
 
@@ -330,41 +330,41 @@ def test_a_prediction_averages_probabilities_over_imputations():
 
 @pytest.mark.parametrize("task", TASKS)
 def test_without_a_random_imputer_a_prediction_is_the_predictors(task):
-    method, trial, mask = built("realx", task).eval(), trial_of(task), torch.rand(ROWS, COUNT) < 0.5
-    plain = method.predictor(torch.where(mask, trial.x, 0.0), mask)
+    method, batch, mask = built("realx", task).eval(), trial_of(task), torch.rand(ROWS, COUNT) < 0.5
+    plain = method.predictor(torch.where(mask, batch.x, 0.0), mask)
     expected = plain.mean[:, None] if TASKS[task].real else plain.probs
-    assert torch.allclose(method.probabilities(trial.x, mask), expected, atol=1e-6)
+    assert torch.allclose(method.probabilities(batch.x, mask), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["frozen", "black box"])
 def test_frozen_models_and_black_boxes_predict_too(kind):
-    frozen = Frozen(nn.Linear(COUNT, 3), TASKS["labels"], to_raw=FEATURES.to_network)
+    frozen = Frozen(nn.Linear(COUNT, 3), TASKS["labels"], to_raw=FEATURES.as_network_input)
     method = built("invase", predictor=frozen if kind == "frozen" else black_box(), imputer=Marginal.fit(TABLE))
     assert method.probabilities(torch.randn(4, COUNT), torch.rand(4, COUNT) < 0.5).shape == (4, 3)
     assert [step.name for step in steps_of(method)] == ["selector"]  # nothing else is left to train
-    method.refuse_misfit(for_method(method, trial_of("labels")))
+    method.check_parts(for_method(method, trial_of("labels")))
 
 
 def test_groups_are_kept_or_hidden_together():
     features = Groups(groups={"pair": [0, 3]}).fit(TABLE.numpy())
     method, masks = realx(features, TASKS["labels"], keep=2), []
     method.imputer.register_forward_hook(lambda module, inputs, output: masks.append(inputs[1]))
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     for step in steps_of(method):
-        step.loss(trial)
+        step.loss(batch)
     assert all(torch.equal(mask[:, 0], mask[:, 3]) for mask in masks)
     assert any((mask[:, 0] != mask[:, 1]).any() for mask in masks)
-    _, mask = method.explain(trial.x)
+    _, mask = method.explain(batch.x)
     assert mask.shape == (ROWS, 4)
     assert (mask.sum(1) == 2).all()
-    assert method.probabilities(trial.x, mask).shape == (ROWS, 3)
+    assert method.probabilities(batch.x, mask).shape == (ROWS, 3)
 
 
 def test_an_explanation_can_be_learned_from():
     # Saliency, or training on what was kept: the mask goes where gradients flow.
-    method, trial = built("realx").eval(), trial_of("labels")
-    _, mask = method.explain(trial.x)
-    x = trial.x.clone().requires_grad_()
+    method, batch = built("realx").eval(), trial_of("labels")
+    _, mask = method.explain(batch.x)
+    x = batch.x.clone().requires_grad_()
     method.predictor(method.imputer(x, mask), mask).logits.sum().backward()
     assert x.grad.abs().sum() > 0
 
@@ -373,19 +373,19 @@ def test_an_explanation_can_be_learned_from():
 def test_a_copy_is_whole_and_its_own(name):
     method = built(name)
     copied = copy.deepcopy(method)
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     for weight in copied.parameters():
         weight.data.fill_(0.01)
     for step in steps_of(copied):
         focus(copied, step)
-        step.loss(trial).backward()
+        step.loss(batch).backward()
     assert all(weight.grad is None for weight in method.parameters())
     with seeded(0):
-        one = steps_of(copied)[-1].loss(trial)
+        one = steps_of(copied)[-1].loss(batch)
     for weight in method.parameters():
         weight.data.fill_(3.0)
     with seeded(0):
-        assert steps_of(copied)[-1].loss(trial) == one
+        assert steps_of(copied)[-1].loss(batch) == one
 
 
 # ---- parts that do not fit ----
@@ -420,7 +420,7 @@ def selector_of(family):
 )
 def test_parts_that_do_not_fit_refuse(parts, words):
     with pytest.raises(TypeError, match=words):
-        of_parts(**parts).refuse_misfit(for_method(of_parts(), trial_of("labels")))
+        of_parts(**parts).check_parts(for_method(of_parts(), trial_of("labels")))
 
 
 class SaysNoScores(TopK):
@@ -430,12 +430,12 @@ class SaysNoScores(TopK):
 def test_a_distribution_that_cannot_say_what_it_keeps_refuses():
     method = of_parts(selector=selector_of(SaysNoScores))
     with pytest.raises(TypeError, match=r"SaysNoScores has no `scores`, which every distribution over masks needs"):
-        method.refuse_misfit(for_method(method, trial_of("labels")))
+        method.check_parts(for_method(method, trial_of("labels")))
 
 
 def test_parts_that_fit_do_not_refuse():
     for parts in ({}, {"estimator": Reinforce(), "predictor": black_box()}, {"mask_costs": (Continuity(0.1, FEATURES.neighbours()),)}):
-        of_parts(**parts).refuse_misfit(for_method(of_parts(), trial_of("labels")))
+        of_parts(**parts).check_parts(for_method(of_parts(), trial_of("labels")))
 
 
 @pytest.mark.parametrize("width", [COUNT - 1, COUNT + 1])
@@ -444,14 +444,14 @@ def test_a_selector_of_another_width_refuses(name, width):
     context = 3 if name == "meed" else 0
     method = built(name, selector=MLP((COUNT,), width, context=context))
     with pytest.raises(ValueError, match=f"one score for each of {COUNT} features is needed"):
-        method.refuse_misfit(for_method(method, trial_of("labels")))
+        method.check_parts(for_method(method, trial_of("labels")))
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_misfit_check_trains_nothing(name):
     method = built(name)
     before = {key: value.clone() for key, value in method.state_dict().items()}
-    method.refuse_misfit(for_method(method, trial_of("labels")))
+    method.check_parts(for_method(method, trial_of("labels")))
     assert all(torch.equal(value, before[key]) for key, value in method.state_dict().items())
     assert all(weight.grad is None for weight in method.parameters())
 
@@ -464,38 +464,38 @@ def test_splitting_the_work_changes_no_result(penalty):
         features=features,
         selector=Selector(MLP((3,), 3, hidden=(8,)), lambda logits, valid: Bernoulli(logits, valid)),
         estimator=Enumeration(),
-        predictor=Frozen(nn.Linear(3, 3), TASKS["labels"], to_raw=features.to_network),
+        predictor=Frozen(nn.Linear(3, 3), TASKS["labels"], to_raw=features.as_network_input),
         penalties=(penalty,),
     )
-    trial = trial_of("labels")
-    trial = Trial(trial.x[:, :3], trial.target)
+    batch = trial_of("labels")
+    batch = Batch(batch.x[:, :3], batch.target)
     trained = []
     for rows_at_once in (ROWS, 3):
         method = copy.deepcopy(first)
-        most = rows_at_once * method.phases()[0].steps[0].copies
-        fit(method, method.phases(), trial, trial, Settings(epochs=2, batch_size=ROWS, learning_rate=0.05, max_rows=most))
+        most = rows_at_once * method.phases()[0].steps[0].model_rows_per_row
+        fit(method, method.phases(), batch, batch, Settings(epochs=2, batch_size=ROWS, learning_rate=0.05, max_rows=most))
         trained.append(method.selector.state_dict())
     for key, value in trained[0].items():
         assert torch.allclose(trained[1][key], value, atol=1e-3), key
 
 
 def test_mask_costs_reach_the_selector():
-    trial = for_method(of_parts(), trial_of("labels"))
+    batch = for_method(of_parts(), trial_of("labels"))
     method, mask = of_parts(), torch.tensor([True, False, True, False, True]).expand(1, 1, ROWS, COUNT)
-    plain = method.plan.cost(method, trial, mask)
+    plain = method.plan.cost(method, batch, mask)
     method.objective = Objective(mask_costs=(Continuity(0.5, FEATURES.neighbours()),))
-    assert torch.allclose(method.plan.cost(method, trial, mask), plain + 0.5 * 4, atol=1e-5)
+    assert torch.allclose(method.plan.cost(method, batch, mask), plain + 0.5 * 4, atol=1e-5)
 
 
 def test_costs_join_masks_and_imputations_as_the_objective_says():
     method = of_parts(likelihood=Likelihood(masks=3, imputations=2), imputer=IndependentGaussian())
-    trial, mask = for_method(method, trial_of("labels")), torch.rand(4, 3, ROWS, COUNT) < 0.5
+    batch, mask = for_method(method, trial_of("labels")), torch.rand(4, 3, ROWS, COUNT) < 0.5
     with seeded(0):
-        predicted = method.predict(trial, mask)
+        predicted = method.predict(batch, mask)
     assert predicted.batch_shape == (4, 3, 2, ROWS)
     with seeded(0):
-        cost = method.plan.cost(method, trial, mask)
-    label = trial.target.probs.argmax(1)
+        cost = method.plan.cost(method, batch, mask)
+    label = batch.target.probs.argmax(1)
     p = predicted.probs[..., torch.arange(ROWS), label]  # (M, L, K, b)
     assert torch.allclose(cost, -p.mean((1, 2)).log(), atol=1e-5)
 
@@ -503,11 +503,11 @@ def test_costs_join_masks_and_imputations_as_the_objective_says():
 def test_the_k_imputations_of_a_mask_are_fresh_draws():
     method, seen = of_parts(likelihood=Likelihood(imputations=2), imputer=IndependentGaussian()), []
     method.predictor.register_forward_hook(lambda module, inputs, output: seen.append(inputs))
-    trial = for_method(method, trial_of("labels"))
+    batch = for_method(method, trial_of("labels"))
     mask = torch.rand(1, 1, ROWS, COUNT) < 0.5
-    method.predict(trial, mask)
+    method.predict(batch, mask)
     filled, raw = (part.reshape(2, ROWS, COUNT) for part in seen[0])
     assert torch.equal(raw[0], mask[0, 0])
     assert torch.equal(raw[0], raw[1])
-    assert torch.equal(filled[0][raw[0]], trial.x[raw[0]])
+    assert torch.equal(filled[0][raw[0]], batch.x[raw[0]])
     assert (filled[0] != filled[1])[~raw[0]].all()

@@ -41,12 +41,12 @@ def test_every_recipe_says_what_it_is(name):
     assert one.sized_by in ("k", "price", "path")
     assert one.has_path == (one.sized_by == "path")
     assert (one.size is None) == one.has_path
-    assert set(one.joint_options) <= set(one.options)
+    assert set(one.joint_training_options) <= set(one.options)
     assert not {"k", "size", "parts", "features", "outputs"} & set(one.options)
     method = one(FEATURES, OUTPUTS)
     assert method.name == name
     assert method.reads_output == one.reads_output
-    assert method.plan.prices_masks == one.prices_masks
+    assert method.plan.supports_mask_costs == one.supports_mask_costs
     assert method.plan.measures_gains == one.has_path
 
 
@@ -73,9 +73,9 @@ def test_a_recipe_of_ones_own_is_sized_as_ours_are():
     with pytest.raises(ValueError, match="mine keeps a fixed number of features and has no penalty"):
         mine(FEATURES, OUTPUTS, penalty=0.1)
     priced(FEATURES, OUTPUTS)
-    assert (SEEN[-1].k, SEEN[-1].rate, SEEN[-1].price) == (None, None, 0.7)
+    assert (SEEN[-1].k, SEEN[-1].rate, SEEN[-1].penalty) == (None, None, 0.7)
     priced(FEATURES, OUTPUTS, keep=0.2)
-    assert (SEEN[-1].k, SEEN[-1].rate, SEEN[-1].price) == (None, 0.2, None)
+    assert (SEEN[-1].k, SEEN[-1].rate, SEEN[-1].penalty) == (None, 0.2, None)
 
 
 def test_a_kind_that_it_does_not_explain_is_refused():
@@ -99,7 +99,7 @@ def test_a_fixed_predictor_that_is_still_to_be_learned_learns_first_and_rests(na
     phases = METHODS[name](FEATURES, OUTPUTS, Parts(regime="fixed")).phases()
     assert phases[0].steps[0].name == "predictor"
     assert not any(step.name == "predictor" for phase in phases[1:] for step in phase.steps)
-    frozen = Frozen(nn.Linear(9, 2), OUTPUTS, to_raw=FEATURES.to_network)
+    frozen = Frozen(nn.Linear(9, 2), OUTPUTS, to_raw=FEATURES.as_network_input)
     steps = [
         step.name for phase in METHODS[name](FEATURES, OUTPUTS, Parts(regime="fixed", predictor=frozen)).phases() for step in phase.steps
     ]

@@ -50,10 +50,10 @@ def test_the_same_rows_are_asked_for_once(decode):
     x, mask = torch.randn(6, 2), torch.ones(6, 2)
     first = box(x, mask).probs
     assert torch.equal(box(x.clone(), 1 - mask).probs, first)
-    assert (box.ask.calls, box.ask.rows, len(spy.asked)) == (1, 6, 1)
+    assert (box.model.calls, box.model.rows, len(spy.asked)) == (1, 6, 1)
     box(x.flip(0), mask)
     box(x[:3], mask[:3])
-    assert (box.ask.calls, box.ask.rows, len(spy.asked)) == (3, 15, 3)
+    assert (box.model.calls, box.model.rows, len(spy.asked)) == (3, 15, 3)
 
 
 def test_rows_that_look_alike_are_told_apart():

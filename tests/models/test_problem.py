@@ -25,13 +25,13 @@ def test_labels_and_rows_are_read_once():
     assert len(problem) == 6
     assert problem.features.names == ("a", "b")
     assert torch.equal(problem.encoded.x, Columns().fit(X).encode(X).x)
-    assert problem.target is problem.targets.labels
-    assert problem.targets.labels.classes.tolist() == ["maybe", "no", "yes"]
-    assert (problem.targets.answer, problem.targets.model) == (None, None)
-    trial = problem.trial()
-    assert torch.equal(trial.x, problem.encoded.x)
-    assert trial.target.probs.argmax(1).tolist() == [1, 2, 1, 0, 2, 1]
-    assert trial.valid is None
+    assert problem.target is problem.targets.label_target
+    assert problem.targets.label_target.classes.tolist() == ["maybe", "no", "yes"]
+    assert (problem.targets.model_target, problem.targets.model) == (None, None)
+    batch = problem.batch()
+    assert torch.equal(batch.x, problem.encoded.x)
+    assert batch.target.probs.argmax(1).tolist() == [1, 2, 1, 0, 2, 1]
+    assert batch.valid is None
 
 
 def test_the_model_is_explained_where_there_is_one_in_so_many_rows_at_a_time():
@@ -44,12 +44,12 @@ def test_the_model_is_explained_where_there_is_one_in_so_many_rows_at_a_time():
 
     problem = Problem.of(X, Y, model, max_rows=4)
     assert seen == [4, 2]
-    assert problem.target is problem.targets.answer
-    assert problem.targets.answer.outputs == Classes(2)
-    assert np.allclose(problem.targets.answer.values, probabilities(X))
-    assert problem.targets.labels.outputs == Classes(3)
+    assert problem.target is problem.targets.model_target
+    assert problem.targets.model_target.outputs == Classes(2)
+    assert np.allclose(problem.targets.model_target.values, probabilities(X))
+    assert problem.targets.label_target.outputs == Classes(3)
     assert problem.targets.model.rows == 6
-    assert torch.equal(problem.trial(problem.targets.labels).target.probs, problem.targets.labels.values)
+    assert torch.equal(problem.batch(problem.targets.label_target).target.probs, problem.targets.label_target.values)
 
 
 def test_features_are_fitted_to_the_rows_unless_they_are():
@@ -65,17 +65,20 @@ def test_other_rows_share_features_classes_and_units():
     first = Problem.of(X, Y)
     other = Problem.of(X.iloc[:2] * 3, Y[:2], like=first)  # of two classes out of three
     assert other.features is first.features
-    assert other.targets.labels.classes.tolist() == ["maybe", "no", "yes"]
-    assert other.targets.labels.values.tolist() == [[0, 1, 0], [0, 0, 1]]
+    assert other.targets.label_target.classes.tolist() == ["maybe", "no", "yes"]
+    assert other.targets.label_target.values.tolist() == [[0, 1, 0], [0, 0, 1]]
     values = RNG.normal(5, 2, 6)
     real = Problem.of(X, values)
-    assert real.targets.labels.outputs == RealValue()
+    assert real.targets.label_target.outputs == RealValue()
     again = Problem.of(X.iloc[3:], values[3:], like=real)
-    assert torch.allclose(again.targets.labels.values, real.targets.labels.values[3:], atol=1e-5)
-    assert (again.targets.labels.mean, again.targets.labels.scale) == (real.targets.labels.mean, real.targets.labels.scale)
+    assert torch.allclose(again.targets.label_target.values, real.targets.label_target.values[3:], atol=1e-5)
+    assert (again.targets.label_target.mean, again.targets.label_target.scale) == (
+        real.targets.label_target.mean,
+        real.targets.label_target.scale,
+    )
     model = Problem.of(X, model=lambda rows: np.asarray(rows)[:, 0])
     asked = Problem.of(X.iloc[3:], model=lambda rows: np.asarray(rows)[:, 0], like=model)
-    assert torch.allclose(asked.targets.answer.values, model.targets.answer.values[3:], atol=1e-5)
+    assert torch.allclose(asked.targets.model_target.values, model.targets.model_target.values[3:], atol=1e-5)
 
 
 def test_what_does_not_fit_is_refused():

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from lexplain.masks import TopK
-from lexplain.methods.sizes import Family
+from lexplain.methods.sizes import MaskFactory
 from lexplain.networks import MLP, Selector, UNet, replay, scores_on_cpu
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
@@ -19,7 +19,7 @@ SHAPE, GRID = (1, 8, 12), (4, 6)
 def selector_of(network=None, device="cpu"):
     torch.manual_seed(0)
     network = network or UNet(SHAPE, GRID, width=4)
-    return Selector(network, Family(TopK, {"k": 3}), spread=4.0).eval().requires_grad_(False).to(device)
+    return Selector(network, MaskFactory(TopK, {"k": 3}), spread=4.0).eval().requires_grad_(False).to(device)
 
 
 def rows(count=2, seed=0, device="cpu"):

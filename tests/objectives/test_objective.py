@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.distributions import Categorical
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 from lexplain.masks import Bernoulli, ConcreteMax, TopK
 from lexplain.objectives import Continuity, Irrelevant, Likelihood, Objective, Sparsity, TargetRate, ToUniform
 
@@ -30,12 +30,12 @@ def with_padding(x, filler):
     return torch.cat([x, torch.full((*x.shape[:-1], PADDED), filler, dtype=x.dtype)], -1)
 
 
-def trials(family):
+def batches(family):
     """The same rows, plain and padded."""
     logits, marks = torch.randn(ROWS, COUNT), torch.rand(ROWS, COUNT) < 0.5
     valid = with_padding(torch.ones(ROWS, COUNT).bool(), False)
     target = as_target(torch.eye(2)[torch.arange(ROWS) % 2], real=False)
-    plain = Trial(torch.zeros(ROWS, COUNT), target, irrelevant=marks, p=family(logits, None), progress=1.0)
+    plain = Batch(torch.zeros(ROWS, COUNT), target, irrelevant=marks, p=family(logits, None), progress=1.0)
     padded = replace(plain, valid=valid, irrelevant=with_padding(marks, True), p=family(with_padding(logits, 9.0), valid))
     return plain, padded
 
@@ -45,7 +45,7 @@ def trials(family):
 def test_padding_changes_no_price_of_a_distribution(name, family):
     if name == "to uniform" and family == "coins":
         pytest.skip("a price of k draws, which coins are not")
-    plain, padded = trials(FAMILIES[family])
+    plain, padded = batches(FAMILIES[family])
     cost = PENALTIES[name](plain)
     assert cost.shape == (ROWS,)
     assert torch.allclose(PENALTIES[name](padded), cost, atol=1e-5)
@@ -53,7 +53,7 @@ def test_padding_changes_no_price_of_a_distribution(name, family):
 
 
 def test_padding_changes_no_price_of_masks():
-    plain, padded = trials(Bernoulli)
+    plain, padded = batches(Bernoulli)
     mask = torch.rand(3, 2, ROWS, COUNT) < 0.5
     cost = Continuity(0.5, LINE[: COUNT - 1])(replace(plain, mask=mask))
     assert cost.shape == (3, ROWS)
@@ -61,13 +61,13 @@ def test_padding_changes_no_price_of_masks():
 
 
 def test_an_objective_adds_up_what_masks_and_distributions_cost():
-    plain, _ = trials(Bernoulli)
+    plain, _ = batches(Bernoulli)
     mask = torch.rand(3, 1, ROWS, COUNT) < 0.5
-    trial = replace(plain, mask=mask, predicted=Categorical(logits=torch.randn(3, 1, 2, ROWS, 2)))
+    batch = replace(plain, mask=mask, predicted=Categorical(logits=torch.randn(3, 1, 2, ROWS, 2)))
     likelihood, line = Likelihood(imputations=2), Continuity(0.5, LINE[: COUNT - 1])
     objective = Objective(likelihood, (Sparsity(2.0, warmup=0.3), TargetRate(0.3)), (line, line))
-    assert torch.allclose(objective.cost(trial), likelihood(trial) + 2 * line(trial))
-    assert torch.allclose(objective.penalty(trial), Sparsity(2.0)(trial).mean() + TargetRate(0.3)(trial).mean())
+    assert torch.allclose(objective.cost(batch), likelihood(batch) + 2 * line(batch))
+    assert torch.allclose(objective.penalty(batch), Sparsity(2.0)(batch).mean() + TargetRate(0.3)(batch).mean())
     assert objective.burn_in == 0.3
     assert Objective().burn_in == 0
-    assert Objective().penalty(trial) == 0
+    assert Objective().penalty(batch) == 0

@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given, settings, strategies as st
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 from lexplain.features import Columns, Patches
 from lexplain.masks import Bernoulli, ConcreteMax
 from lexplain.objectives import Continuity, Irrelevant, Sparsity, TargetRate, ToUniform, rate_of
@@ -19,7 +19,7 @@ CHANCES = torch.tensor([[0.9, 0.5, 0.1, 0.5], [0.2, 0.2, 0.2, 0.2]])
 
 def rated(chances=CHANCES, valid=None, progress=1.0):
     p = Bernoulli(torch.logit(chances), valid)
-    return Trial(torch.zeros(len(chances), 4), as_target(torch.ones(len(chances), 1), real=False), valid=valid, progress=progress, p=p)
+    return Batch(torch.zeros(len(chances), 4), as_target(torch.ones(len(chances), 1), real=False), valid=valid, progress=progress, p=p)
 
 
 VALID = torch.tensor([[True, True, False, False], [True, True, True, True]])
@@ -54,7 +54,7 @@ def test_the_target_rate_costs_nothing_at_the_target():
 @pytest.mark.parametrize("penalty", [Sparsity(1.0), Sparsity(1.0, each=True), TargetRate(0.2)], ids=["mean", "sum", "rate"])
 def test_fewer_features_cost_less(penalty):
     logits = torch.zeros(3, 4).requires_grad_()
-    some = Trial(torch.zeros(3, 4), as_target(torch.ones(3, 1), real=False), p=Bernoulli(logits), progress=1.0)
+    some = Batch(torch.zeros(3, 4), as_target(torch.ones(3, 1), real=False), p=Bernoulli(logits), progress=1.0)
     (slope,) = torch.autograd.grad(penalty(some).mean(), logits)
     assert (slope > 0).all()
 
@@ -64,7 +64,7 @@ def test_fewer_features_cost_less(penalty):
 
 def masked(mask, valid=None):
     rows = mask.shape[2]
-    return Trial(torch.zeros(rows, 1), as_target(torch.ones(rows, 1), real=False), mask=mask, valid=valid)
+    return Batch(torch.zeros(rows, 1), as_target(torch.ones(rows, 1), real=False), mask=mask, valid=valid)
 
 
 def line(count):
@@ -142,7 +142,7 @@ def test_the_end_of_a_row_is_no_break():
 
 def marked(irrelevant):
     p = SimpleNamespace(mean=torch.tensor([[0.9, 0.5, 0.1], [0.2, 0.4, 0.6]]))
-    return Trial(torch.zeros(2, 3), as_target(torch.ones(2, 2) / 2, real=False), irrelevant=irrelevant, p=p)
+    return Batch(torch.zeros(2, 3), as_target(torch.ones(2, 2) / 2, real=False), irrelevant=irrelevant, p=p)
 
 
 def test_marked_features_cost_their_share_and_rows_without_marks_nothing():
@@ -161,7 +161,7 @@ def test_marks_go_where_their_rows_go():
 
 
 def drawn(logits, k=3, valid=None, progress=0.0):
-    return Trial(
+    return Batch(
         torch.zeros(len(logits), 4),
         as_target(torch.ones(2, 1), real=False),
         valid=valid,

@@ -21,7 +21,7 @@ def explanation_of(rows=40, names=NAMES, *, data="frame", **fields):
     outputs = torch.tensor(draw.dirichlet((1.0, 1.0), size=rows), dtype=torch.float32)
     kinds = {"frame": pd.DataFrame(values, columns=list(names)), "array": values, "none": None, "images": values.reshape(rows, 1, 1, -1)}
     usual = {"scores": scores, "mask": scores > 0.5, "names": tuple(names), "data": kinds[data], "method": "realx"}
-    return Explanation(**{**usual, "predict": lambda: outputs, "classes": ("no", "yes"), **fields})
+    return Explanation(**{**usual, "compute_prediction": lambda: outputs, "classes": ("no", "yes"), **fields})
 
 
 def pictures_of(rows=6, *, channels=1, layout="NHW", dtype="float32", patches=None, **fields):
@@ -35,7 +35,7 @@ def pictures_of(rows=6, *, channels=1, layout="NHW", dtype="float32", patches=No
     scores = torch.tensor(draw.uniform(size=(rows, features.count)), dtype=torch.float32)
     outputs = torch.tensor(draw.dirichlet((1.0, 1.0, 1.0), size=rows), dtype=torch.float32)
     usual = {"scores": scores, "mask": scores > 0.5, "names": features.names, "data": data, "method": "realx"}
-    usual |= {"features": features, "predict": lambda: outputs, "classes": (3, 5, 8)}
+    usual |= {"features": features, "compute_prediction": lambda: outputs, "classes": (3, 5, 8)}
     return Explanation(**{**usual, **fields})
 
 
@@ -58,7 +58,7 @@ class Words(FeatureKind):
     def decode(self, x):
         raise AssertionError("nobody has to decode rows to draw them")
 
-    def cells(self, X):
+    def cell_values(self, X):
         return [[len(text.split()[place]) if place < len(text.split()) else None for text in X] for place in range(5)]
 
 
@@ -79,9 +79,9 @@ CASES = {
     "array": lambda: explanation_of(data="array"),
     "no data": lambda: explanation_of(data="none"),
     "images": lambda: explanation_of(data="images"),
-    "no predictor": lambda: explanation_of(predict=None),
-    "asked": lambda: explanation_of(predict=None, target_index=torch.ones(40, dtype=torch.long)),
-    "real output": lambda: explanation_of(predict=lambda: torch.ones(40, 1), classes=None),
+    "no predictor": lambda: explanation_of(compute_prediction=None),
+    "asked": lambda: explanation_of(compute_prediction=None, target_index=torch.ones(40, dtype=torch.long)),
+    "real output": lambda: explanation_of(compute_prediction=lambda: torch.ones(40, 1), classes=None),
     "one row": lambda: explanation_of(rows=1),
     "one row, one feature": lambda: explanation_of(rows=1, names=("x",)),
     "hard names": lambda: explanation_of(names=HARD_NAMES),

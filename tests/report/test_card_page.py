@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexplain.auditing import Card, Line
+from lexplain.auditing import Card, CardLine
 from lexplain.measures import Estimate
 from lexplain.report import card_page
 from lexplain.report.card_page import GROUPS, _own_point, _tradeoff, estimate_of, measures_html
@@ -14,13 +14,13 @@ from lexplain.report.verdict import LOOKS, MEANINGS
 
 NOTHING = Estimate(nan, nan, nan, 0)
 LINES = (
-    Line("loose", "Loose", Estimate(3.0, 2.0, 4.0, 40), None, "of no group"),
-    Line("odd", "Odd", Estimate(0.25, 0.2, 0.3, 7), None, "of a group of its own", group="zebra_stripes"),
-    Line("tpr", "TPR", Estimate(0.9, 0.85, 0.95, 40), True, "share found", percent=True, group="truth"),
-    Line("kept", "Kept", Estimate(1.5, 1.4, 1.6, 40), None, "features kept", group="selection"),
-    Line("eacc", "eACC", Estimate(0.8, 0.75, 0.86, 40), True, "right answers", percent=True, group="prediction"),
-    Line("acc_all", "ACC, all features", Estimate(0.9, 0.85, 0.95, 40), True, "right answers", percent=True, group="prediction"),
-    Line("encoding", "Encoding", Estimate(0.01, 0.0, 0.02, 40, 0.9), False, "nats told", group="Honesty"),
+    CardLine("loose", "Loose", Estimate(3.0, 2.0, 4.0, 40), None, "of no group"),
+    CardLine("odd", "Odd", Estimate(0.25, 0.2, 0.3, 7), None, "of a group of its own", group="zebra_stripes"),
+    CardLine("tpr", "TPR", Estimate(0.9, 0.85, 0.95, 40), True, "share found", percent=True, group="truth"),
+    CardLine("kept", "Kept", Estimate(1.5, 1.4, 1.6, 40), None, "features kept", group="selection"),
+    CardLine("eacc", "eACC", Estimate(0.8, 0.75, 0.86, 40), True, "right answers", percent=True, group="prediction"),
+    CardLine("acc_all", "ACC, all features", Estimate(0.9, 0.85, 0.95, 40), True, "right answers", percent=True, group="prediction"),
+    CardLine("encoding", "Encoding", Estimate(0.01, 0.0, 0.02, 40, 0.9), False, "nats told", group="Honesty"),
 )
 KEPT = pd.DataFrame(
     {"kept": range(5), "eacc": [0.5, 0.7, 0.82, 0.88, 0.91], "low": [0.4, 0.6, 0.7, 0.8, 0.85], "high": [0.6, 0.8, 0.9, 0.95, 0.95]}
@@ -105,7 +105,7 @@ def test_the_trade_off_makes_do_with_less(make):
 
 def test_an_open_verdict_says_how_many_rows_would_settle_it():
     estimate = Estimate(0.06, 0.025, 0.097, 500, 0.9)
-    html = card_page(card_of("cannot tell", lines=(Line("encoding", "Encoding", estimate, False, "nats"),), rows=500))
+    html = card_page(card_of("cannot tell", lines=(CardLine("encoding", "Encoding", estimate, False, "nats"),), rows=500))
     assert "roughly 6,200 rows would place it wholly above the margin" in html
     assert "90% interval 0.025 to 0.097" in html
     assert "encoding alone" not in html
@@ -126,8 +126,8 @@ def test_groups_come_in_their_order_then_unknown_ones_then_the_rest():
 def test_lines_are_written_with_interval_direction_and_how_to_read_them():
     lines = (
         *LINES,
-        Line("none", "None", NOTHING, False, "could not be", percent=True),
-        Line("tiny", "Tiny", Estimate(-1e-9, -1e-9, 0.0, 40), None, "nothing"),
+        CardLine("none", "None", NOTHING, False, "could not be", percent=True),
+        CardLine("tiny", "Tiny", Estimate(-1e-9, -1e-9, 0.0, 40), None, "nothing"),
     )
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", measures_html(card_of(lines=lines)))]
     assert ["Encoding", "0.010", "0.000 to 0.020 (90%)", "↓ lower", "nats told"] in cells
@@ -149,11 +149,11 @@ def test_nothing_measured_is_a_page_too(read):
 def test_one_row_of_many_hard_names_has_a_page(make, hard_names, read):
     names = (*hard_names, *(f"gene {j}" for j in range(294)))
     estimate = Estimate(0.02, 0.02, 0.02, 1, 0.9)
-    line = Line("<script>k</script>", "<script>x</script>", estimate, None, "<script>y</script>", group="<script>z</script>")
+    line = CardLine("<script>k</script>", "<script>x</script>", estimate, None, "<script>y</script>", group="<script>z</script>")
     lines = (
-        Line("encoding", "Encoding", estimate, False, "nats"),
+        CardLine("encoding", "Encoding", estimate, False, "nats"),
         line,
-        Line("eacc", "eACC", Estimate(1.0, 1.0, 1.0, 1), True, "right", percent=True),
+        CardLine("eacc", "eACC", Estimate(1.0, 1.0, 1.0, 1), True, "right", percent=True),
     )
     curve = pd.DataFrame({"kept": np.arange(301), "eacc": 1.0, "low": 1.0, "high": 1.0})
     explanation = make(rows=1, names=names)

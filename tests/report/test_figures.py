@@ -184,7 +184,7 @@ def test_bars_show_scores_values_and_the_class(make):
 
 def test_bars_of_many_features_show_the_kept_ones_first(make):
     explanation = make(names=tuple(f"g{j}" for j in range(200)), mask=torch.arange(200).expand(40, 200) < 3)
-    ax = row_bars(explanation, 0, most=10)
+    ax = row_bars(explanation, 0, max_features=10)
     assert len(ax.patches) == 10
     assert sum(bar.get_facecolor() == to_rgba(BLUE) for bar in ax.patches) == 3
     assert "190 more features" in ax.get_xlabel()
@@ -195,7 +195,7 @@ def test_rates_are_shares_of_rows(make):
     ax = feature_rates(explanation)
     rates = explanation.mask.float().mean(0)
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(rates.sort(descending=True).values.tolist())
-    assert len(feature_rates(explanation, most=2).patches) == 2
+    assert len(feature_rates(explanation, max_features=2).patches) == 2
 
 
 def test_honesty_colours_those_whose_intervals_part():

@@ -14,7 +14,17 @@ from sklearn.exceptions import NotFittedError
 from lexplain import Explainer, Explanation
 from lexplain.features import Patches
 from lexplain.imputers import Constant, Marginal
-from lexplain.report import feature_rates, image_grid, image_kept, image_overlay, image_scores, imputed, row_bars, selection_map, to_svg
+from lexplain.report import (
+    feature_rates,
+    image_grid,
+    image_kept,
+    image_overlay,
+    image_scores,
+    imputation_grid,
+    row_bars,
+    selection_map,
+    to_svg,
+)
 from lexplain.report.figures.canvas import ORANGE
 from lexplain.report.images.picture import HIDDEN, scale_of
 
@@ -205,7 +215,7 @@ def test_an_imputer_changes_only_what_is_hidden(make_pictures):
     explanation = make_pictures(channels=3, layout="NHWC")
     imputer = Marginal(explanation.features.encode(explanation.data).x)
     parts = (imputer, explanation.features, explanation.mask[2])
-    figure = imputed(parts, explanation.data[2], draws=3)
+    figure = imputation_grid(parts, explanation.data[2], draws=3)
     image, alone, *draws = (picture(ax) for ax in figure.axes)
     kept = explanation.mask[2].reshape(6, 8).numpy()
     assert image == pytest.approx(explanation.data[2])
@@ -215,19 +225,21 @@ def test_an_imputer_changes_only_what_is_hidden(make_pictures):
         assert (draw[kept] == image[kept]).all()
         assert any(np.allclose(draw[~kept], other[~kept]) for other in explanation.data)
     assert len({draw.tobytes() for draw in draws}) > 1
-    assert to_svg(figure) == to_svg(imputed(parts, explanation.data[2:3], draws=3))
-    assert to_svg(figure) != to_svg(imputed(parts, explanation.data[2], draws=3, seed=1))
+    assert to_svg(figure) == to_svg(imputation_grid(parts, explanation.data[2:3], draws=3))
+    assert to_svg(figure) != to_svg(imputation_grid(parts, explanation.data[2], draws=3, seed=1))
 
 
 def test_an_explainer_says_itself_what_is_kept_and_by_what_it_is_filled(make_pictures):
     explanation = make_pictures()
     features, imputer = explanation.features, Constant(0.5)
     fitted = SimpleNamespace(method_=SimpleNamespace(imputer=imputer), features_=features, explain=lambda X: explanation[[3]])
-    assert to_svg(imputed(fitted, explanation.data[3])) == to_svg(imputed((imputer, features, explanation.mask[3]), explanation.data[3]))
+    assert to_svg(imputation_grid(fitted, explanation.data[3])) == to_svg(
+        imputation_grid((imputer, features, explanation.mask[3]), explanation.data[3])
+    )
     with pytest.raises(NotFittedError):
-        imputed(Explainer(), explanation.data[3])
+        imputation_grid(Explainer(), explanation.data[3])
     with pytest.raises(ValueError, match=r"mask has shape \(1, 5\), but these rows need \(1, 48\)"):
-        imputed((imputer, features, torch.ones(5)), explanation.data[3])
+        imputation_grid((imputer, features, torch.ones(5)), explanation.data[3])
 
 
 def test_grid_has_a_line_an_image_and_a_column_a_view(make_pictures):
@@ -284,4 +296,4 @@ def test_what_is_not_of_images_is_refused_in_one_line(draw, make, make_pictures)
 
 def test_draws_of_what_are_no_images_are_refused(make):
     with pytest.raises(TypeError, match="not of images"):
-        imputed((Constant(0.0), None, torch.ones(4)), np.ones(4))
+        imputation_grid((Constant(0.0), None, torch.ones(4)), np.ones(4))

@@ -62,7 +62,7 @@ def test_rates_are_of_the_rows_that_have_a_feature(padded, make_padded):
     places = ["1", "2", "3", "4", "5"] if padded.features is None else list(padded.features.names)
     assert [label.get_text() for label in ax.get_yticklabels()] == places
     assert len(feature_rates(make_padded(texts=("one two", "three"))).patches) == 2  # no bar for what no row has
-    assert "1 feature kept less often" in feature_rates(make_padded(texts=("one two", "three")), most=1).get_xlabel()
+    assert "1 feature kept less often" in feature_rates(make_padded(texts=("one two", "three")), max_features=1).get_xlabel()
 
 
 def test_the_map_tells_padding_from_what_is_hidden(padded, make_padded):

@@ -72,5 +72,5 @@ def test_every_figure_of_a_kind_can_be_its_own(own, draw_words):
     draw_words(Pictures(row=draw, map=draw, rates=draw))
     row_bars(own, 2)
     selection_map(replace(own, mask=torch.zeros_like(own.mask)), rows=2)
-    feature_rates(own, most=3)
+    feature_rates(own, max_features=3)
     assert called == [(2, "ax", "most"), ([0, 3], "ax", "true"), ("ax", "most")]

@@ -14,7 +14,7 @@ def values(explanation, row=0):
 
 def test_values_keep_their_kind(make):
     frame = pd.DataFrame({"age": [41, 7], "income": [1.5, 2.5], "city": ["Oslo", "Rome"], "job": [True, False]}, index=["ann", "bob"])
-    explanation = replace(make(rows=2, predict=None), data=frame)
+    explanation = replace(make(rows=2, compute_prediction=None), data=frame)
     assert values(explanation, 1) == {"age": "7", "income": "2.500", "city": "Rome", "job": "no"}
     assert read_row(explanation, 1, most=9).title == "Row bob"
     assert read_row(explanation, -1, most=9).label == "bob"
@@ -49,35 +49,35 @@ def test_kept_features_come_first_then_the_largest(make):
 
 def test_outcomes(make):
     says = torch.tensor([[0.25, 0.75]])
-    usual = make(rows=1, predict=lambda: says)
+    usual = make(rows=1, compute_prediction=lambda: says)
     asked = torch.tensor([0])
     cases = {
         "predicted yes (75%)": usual,
         "predicted class 1 (75%)": replace(usual, classes=None),
         "no (25%)": replace(usual, target_index=asked),
-        "no": replace(usual, target_index=asked, predict=None),
-        "predicted 2.500": replace(usual, classes=None, predict=lambda: torch.tensor([[2.5]])),
-        "": replace(usual, predict=None),
+        "no": replace(usual, target_index=asked, compute_prediction=None),
+        "predicted 2.500": replace(usual, classes=None, compute_prediction=lambda: torch.tensor([[2.5]])),
+        "": replace(usual, compute_prediction=None),
     }
     assert {said: read_row(e, 0, most=9).outcome for said, e in cases.items()} == {said: said for said in cases}
 
 
 def test_rows_are_spread_over_the_predictions_or_evenly(make):
     outputs = torch.rand(40, 2, generator=torch.Generator().manual_seed(0))
-    chosen = spread_rows(make(predict=lambda: outputs), 6)
+    chosen = spread_rows(make(compute_prediction=lambda: outputs), 6)
     by_prediction = outputs[:, 1].argsort().tolist()
     assert chosen == [by_prediction[place] for place in (0, 8, 16, 23, 31, 39)]
-    assert spread_rows(make(predict=None), 3) == [0, 20, 39]
-    assert spread_rows(make(rows=2, predict=None), 6) == [0, 1]
+    assert spread_rows(make(compute_prediction=None), 3) == [0, 20, 39]
+    assert spread_rows(make(rows=2, compute_prediction=None), 6) == [0, 1]
     assert spread_rows(make()[:0], 6) == []
 
 
 def test_rows_of_several_classes_come_from_all_of_them(make):
     outputs = torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8], [0.9, 0.1, 0.0], [0.2, 0.7, 0.1]])
-    assert spread_rows(make(rows=4, predict=lambda: outputs, classes=("a", "b", "c")), 4) == [
+    assert spread_rows(make(rows=4, compute_prediction=lambda: outputs, classes=("a", "b", "c")), 4) == [
         0,
         2,
         3,
         1,
     ]  # by class, then by its probability
-    assert len({int(outputs[row].argmax()) for row in spread_rows(make(rows=4, predict=lambda: outputs), 3)}) == 3
+    assert len({int(outputs[row].argmax()) for row in spread_rows(make(rows=4, compute_prediction=lambda: outputs), 3)}) == 3

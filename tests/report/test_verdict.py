@@ -5,9 +5,19 @@ from math import inf, nan
 import pytest
 import torch
 
-from lexplain.auditing import Card, judge
+from lexplain.auditing import Card, decide_verdict
 from lexplain.measures import Estimate
-from lexplain.report.verdict import LOOKS, TOO_WEAK, look, margin_words, p_value_words, rows_to_settle, sureness, zone_of, zones
+from lexplain.report.verdict import (
+    LOOKS,
+    TOO_WEAK,
+    certainty_text,
+    margin_words,
+    p_value_words,
+    rows_to_settle,
+    verdict_style,
+    zone_of,
+    zones,
+)
 
 
 def values_of(mean, spread, rows=400):
@@ -19,7 +29,7 @@ def values_of(mean, spread, rows=400):
 @pytest.mark.parametrize("mean", [-0.3, -0.09, -0.05, -0.02, 0.0, 0.03, 0.05, 0.07, 0.12, 2.0])
 @pytest.mark.parametrize("spread", [0.0, 0.1, 0.4])
 def test_zones_agree_with_the_test_that_gives_the_verdict(mean, spread):
-    estimate, verdict = judge(values_of(mean, spread), margin=0.05)
+    estimate, verdict = decide_verdict(values_of(mean, spread), margin=0.05)
     word = zone_of(estimate, 0.05)
     assert (verdict.word, "learned too little" in verdict.why) == ("cannot tell" if word == TOO_WEAK else word, word == TOO_WEAK)
     inside = [zone for zone, begin, end in zones(estimate, 0.05) if begin < estimate.mean < end]
@@ -34,28 +44,28 @@ def test_zones_cover_the_line_once():
 
 @pytest.mark.parametrize(("mean", "word"), [(0.07, "encodes"), (0.035, "honest")])
 def test_as_many_rows_as_said_settle_it(mean, word):
-    estimate, verdict = judge(values_of(mean, 0.5), margin=0.05)
+    estimate, verdict = decide_verdict(values_of(mean, 0.5), margin=0.05)
     assert verdict.word == "cannot tell"
     needed = rows_to_settle(estimate, 0.05)
-    assert judge(values_of(mean, 0.5, int(1.15 * needed)), margin=0.05)[1].word == word
-    assert judge(values_of(mean, 0.5, int(0.85 * needed)), margin=0.05)[1].word == "cannot tell"
+    assert decide_verdict(values_of(mean, 0.5, int(1.15 * needed)), margin=0.05)[1].word == word
+    assert decide_verdict(values_of(mean, 0.5, int(0.85 * needed)), margin=0.05)[1].word == "cannot tell"
 
 
 def test_rows_that_would_settle_it_are_said_and_rounded_up():
-    said = sureness(Estimate(0.06, 0.025, 0.097, 500, 0.9), 0.05)
+    said = certainty_text(Estimate(0.06, 0.025, 0.097, 500, 0.9), 0.05)
     assert "roughly 6,200 rows would place it wholly above the margin; here there were 500." in said  # 500 (0.035 / 0.01)^2 = 6,125
-    assert "roughly 1,100 rows would place it wholly below" in sureness(
+    assert "roughly 1,100 rows would place it wholly below" in certainty_text(
         Estimate(0.03, 0.0, 0.059, 500, 0.9), 0.05
     )  # 500 (29 / 20)^2 = 1,051
-    assert "no sensible number of rows" in sureness(Estimate(0.05, 0.02, 0.08, 500), 0.05)
-    assert "no sensible number of rows" in sureness(Estimate(0.0501, 0.02, 0.08, 500), 0.05)
+    assert "no sensible number of rows" in certainty_text(Estimate(0.05, 0.02, 0.08, 500), 0.05)
+    assert "no sensible number of rows" in certainty_text(Estimate(0.0501, 0.02, 0.08, 500), 0.05)
 
 
 def test_a_settled_verdict_says_how_far_it_is_from_another():
-    assert "0.308 nats above it" in sureness(Estimate(0.4, 0.358, 0.444, 500), 0.05)
-    assert "0.025 nats below it" in sureness(Estimate(0.01, -0.004, 0.025, 500), 0.05)
-    assert "learned too little" in sureness(Estimate(-0.2, -0.3, -0.1, 500), 0.05)
-    assert "could not be measured" in sureness(Estimate(nan, nan, nan, 0), 0.05)
+    assert "0.308 nats above it" in certainty_text(Estimate(0.4, 0.358, 0.444, 500), 0.05)
+    assert "0.025 nats below it" in certainty_text(Estimate(0.01, -0.004, 0.025, 500), 0.05)
+    assert "learned too little" in certainty_text(Estimate(-0.2, -0.3, -0.1, 500), 0.05)
+    assert "could not be measured" in certainty_text(Estimate(nan, nan, nan, 0), 0.05)
 
 
 @pytest.mark.parametrize(
@@ -80,4 +90,4 @@ def test_a_margin_is_said_in_words():
 
 def test_verdicts_differ_in_their_sign_too():
     assert len({sign for _, sign in LOOKS.values()}) == len({style for style, _ in LOOKS.values()}) == 4
-    assert look("a verdict of tomorrow") == look("cannot tell")
+    assert verdict_style("a verdict of tomorrow") == verdict_style("cannot tell")

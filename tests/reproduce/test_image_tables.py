@@ -8,12 +8,12 @@ import pytest
 import torch
 
 from lexplain import imputers
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 from lexplain.estimators import Rebar
 from lexplain.evaluation import Evaluator
 from lexplain.experiments.cell import Cell
 from lexplain.imputers import Constant, Marginal
-from lexplain.masks import Coins, UniformRate
+from lexplain.masks import FixedRate, UniformRate
 from lexplain.methods import Together
 from lexplain.reproduce import TABLES, images, lex_faces, lex_panels
 from lexplain.reproduce.table import Run
@@ -83,11 +83,11 @@ def test_judges_are_trained_once(tmp_path, monkeypatch):
 
 
 def judge_file(cell, folder):
-    return images._evaluators(images.scene_of_cell(cell), folder).file(Coins)
+    return images._evaluators(images.scene_of_cell(cell), folder).file(FixedRate)
 
 
 def test_classes_are_balanced_by_repeating_the_rarer_ones():
-    part = Part(np.arange(7)[:, None], np.array([0, 1, 1, 0, 1, 1, 1]))
+    part = DataSplit(np.arange(7)[:, None], np.array([0, 1, 1, 0, 1, 1, 1]))
     found = images._balanced(part)
     assert found.y.tolist() == [0, 1] * 5
     assert found.x[found.y == 0].ravel().tolist() == [0, 3, 0, 3, 0]
@@ -97,7 +97,7 @@ def test_classes_are_balanced_by_repeating_the_rarer_ones():
 def test_balance_is_told_to_the_judges_and_leaves_the_test_images_alone(tmp_path, monkeypatch):
     plain, balanced = (cell(), replace(cell(), training={**TINY, "balanced": True}))
     assert judge_file(plain, tmp_path) != judge_file(balanced, tmp_path), "a judge of other rows is another judge"
-    rare = Part(np.zeros((8, 1, 8, 8), dtype=np.float32), np.array([0] * 6 + [1] * 2))
+    rare = DataSplit(np.zeros((8, 1, 8, 8), dtype=np.float32), np.array([0] * 6 + [1] * 2))
     monkeypatch.setattr(images, "load_data", lambda *_, **__: Dataset("rare", "", rare, rare, rare, (), images.Patches(2)))
     data = images.scene_of_cell(replace(balanced, data="rare")).data
     assert [np.bincount(part.y).tolist() for part in (data.train, data.validation, data.test)] == [[6, 6], [6, 6], [6, 2]]
@@ -126,7 +126,7 @@ def test_a_cell_names_its_masks_and_prices():
     assert plain.plan.schedule.masks is UniformRate
     assert plain.objective.mask_costs == ()
     surrogate = images.build(cell(surrogate=True, last=0.3), scene, x, x).plan
-    assert (surrogate.schedule.masks, surrogate.schedule.own_share, surrogate.schedule.last) == (Coins, 0.0, 0.3)
+    assert (surrogate.schedule.masks, surrogate.schedule.own_share, surrogate.schedule.last) == (FixedRate, 0.0, 0.3)
     assert isinstance(surrogate, Together)
     connected = images.build(cell(connected=0.003), scene, x, x).objective.mask_costs
     assert [term.price for term in connected] == [0.003]
@@ -180,7 +180,7 @@ def test_the_page_is_written_beside_what_is_published(name, tmp_path, written):
 def test_the_page_of_faces_shows_how_much_lies_on_the_mouth(tmp_path, monkeypatch, written):
     truth = np.zeros((4, 10), dtype=bool)
     truth[:, :2] = True
-    test = Part(np.zeros((4, 1)), np.zeros(4, dtype=int), truth)
+    test = DataSplit(np.zeros((4, 1)), np.zeros(4, dtype=int), truth)
     monkeypatch.setattr(lex_faces, "load_data", lambda *_, **__: Dataset("faces", "", test, test, test, ()))
     page = written(lex_faces.TABLE, Run("lex-faces", seeds=1, out=tmp_path), {**JUDGED, "wrong": 0.25})
     assert "covers 20.0 % of the patches" in page.read_text()

@@ -10,7 +10,7 @@ import torch
 from lexplain.experiments.cell import Cell
 from lexplain.reproduce import TABLES, audit_order, default_method, lex_figure3, real_tables, realx_table1, reproduce
 from lexplain.reproduce.page import _listed, mean_and_spread, write_page
-from lexplain.reproduce.realx_table1 import exact_judgement
+from lexplain.reproduce.realx_table1 import exact_evaluation
 from lexplain.reproduce.synthetic import compute
 from lexplain.reproduce.table import Page, Run, Table
 
@@ -50,10 +50,10 @@ def test_cells_of_an_earlier_revision_are_computed_anew_when_asked(tmp_path):
     table().results(replace(run, seeds=1))
     later = table(revision=2)
     assert later.results(replace(run, seeds=2)).frame()["fresh"].tolist() == [False, True]
-    assert later.results(replace(run, seeds=3, only_read=True)).frame()["fresh"].tolist() == [False, True]
-    assert later.results(replace(run, seeds=2, again=True)).frame()["fresh"].tolist() == [True, True]
+    assert later.results(replace(run, seeds=3, render_only=True)).frame()["fresh"].tolist() == [False, True]
+    assert later.results(replace(run, seeds=2, recompute=True)).frame()["fresh"].tolist() == [True, True]
     with pytest.raises(ValueError, match="no cell is finished yet"):
-        later.results(Run("other", out=tmp_path, only_read=True)).frame()
+        later.results(Run("other", out=tmp_path, render_only=True)).frame()
 
 
 def test_columns_are_in_percent_where_they_are_there(results):
@@ -129,7 +129,7 @@ def test_figures_that_are_there_stay_where_nothing_is_computed(tmp_path, results
     assert "![line](line.svg)" in page
     assert "![none]" not in page
     gone = {name: lambda: pytest.fail("drawn") for name in figures}
-    page = write_page(replace(run, only_read=True), table(figures=gone), computed).read_text()
+    page = write_page(replace(run, render_only=True), table(figures=gone), computed).read_text()
     assert "![line](line.svg)" in page
     assert "![none]" not in page
 
@@ -188,7 +188,7 @@ def test_an_unknown_table_is_refused(tmp_path):
 
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():
-    exact = exact_judgement("s1", rows=3000, draws=60)
+    exact = exact_evaluation("s1", rows=3000, draws=60)
     shown, hidden = (exact[exact["what is shown"].str.contains(word)].iloc[0] for word in ("true", "without"))
     assert shown["AUROC"] > 0.8
     assert 0 < shown["AUROC"] - hidden["AUROC"] < 0.02  # ranks survive,
@@ -218,7 +218,11 @@ def test_the_sparsest_rival_within_the_tolerance_is_chosen(right, chosen):
 
 def test_a_real_table_is_a_cell_of_the_numbers_of_its_page(monkeypatch, short_judges, tmp_path):
     short_judges(judge=5, reader=5)
-    for name, few in (("POINTS", 11), ("FEW_TO_JUDGE", 0), ("SETTLINGS", 1)):  # what the page tells is the matter, not how good it is
+    for name, few in (
+        ("POINTS", 11),
+        ("MIN_VALIDATION_ROWS", 0),
+        ("EXTRA_ROUNDS", 1),
+    ):  # what the page tells is the matter, not how good it is
         monkeypatch.setattr(f"lexplain.explainers.path.{name}", few)
     made = [cell for cell in real_tables.cells(True, 1) if cell.data == "breast_cancer" and cell.method in ("l2x", "default")]
     frame = pd.DataFrame({**cell.facts(), **real_tables.compute(cell, tmp_path)} for cell in made)

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lexplain.right_reasons.annotation import mask_from_columns, mask_from_picture, mask_from_table, mask_from_words, mask_of_rows
+from lexplain.right_reasons.annotation import expand_annotation, mask_from_columns, mask_from_image, mask_from_table, mask_from_words
 
 NAMES = ("age", "dose", "post code")
 
@@ -46,15 +46,15 @@ def test_a_painted_picture(tmp_path):
     painted = np.zeros((4, 5, 3))
     painted[1, 2, 0] = 1.0
     imsave(tmp_path / "mask.png", painted)
-    mask = mask_from_picture(tmp_path / "mask.png", (4, 5))
+    mask = mask_from_image(tmp_path / "mask.png", (4, 5))
     assert np.argwhere(mask).tolist() == [[1, 2]]
-    assert mask_from_picture(tmp_path / "mask.png", (3, 4, 5)).sum() == 3
+    assert mask_from_image(tmp_path / "mask.png", (3, 4, 5)).sum() == 3
     with pytest.raises(ValueError, match="paint one of the input's size"):
-        mask_from_picture(tmp_path / "mask.png", (5, 4))
+        mask_from_image(tmp_path / "mask.png", (5, 4))
 
 
 def test_marks_of_tokens_are_those_of_their_embeddings():
-    marks = mask_of_rows([[0, 1], [0, 0], [1, 1]], (3, 2, 4))
+    marks = expand_annotation([[0, 1], [0, 0], [1, 1]], (3, 2, 4))
     assert marks.shape == (3, 2, 4)
     assert marks[0].sum() == 4
     assert marks[0, 1].all()

@@ -25,17 +25,19 @@ def network():
 
 @pytest.fixture(scope="module")
 def found():
-    return lx.find_another_explanation(network, *two_reasons(), most=4, trainer=lx.RightReasons(nn.Identity(), strength=100.0, **SOON))
+    return lx.find_another_explanation(
+        network, *two_reasons(), max_models=4, trainer=lx.RightReasons(nn.Identity(), strength=100.0, **SOON)
+    )
 
 
 def test_it_finds_both_reasons_and_stops_when_there_is_no_third(found):
     first, second = (e.mask.float().mean(0) for e in found.explain(two_reasons()[0])[:2])
     assert first[0] > 0.9
     assert second[1] > 0.9 > 0.1 > second[0]
-    assert min(found.held_scores[:2]) > 0.95
+    assert min(found.held_out_scores[:2]) > 0.95
     assert len(found) == 3
-    assert "falls to" in found.why
-    assert found.held_scores[2] < 0.9
+    assert "falls to" in found.stop_reason
+    assert found.held_out_scores[2] < 0.9
 
 
 def test_masks_grow_and_the_numbers_are_there(found):
@@ -54,15 +56,15 @@ def test_masks_grow_and_the_numbers_are_there(found):
 def test_explanations_that_stop_changing_end_the_search():
     x, y = two_reasons()
     free = lx.RightReasons(nn.Identity(), strength=0.0, **SOON)  # nothing is forbidden in earnest
-    found = lx.find_another_explanation(lambda: nn.Linear(1, 2), x[:, :1], y, most=5, trainer=free)
+    found = lx.find_another_explanation(lambda: nn.Linear(1, 2), x[:, :1], y, max_models=5, trainer=free)
     assert len(found) == 2
-    assert "are the same as those of an earlier one" in found.why
+    assert "are the same as those of an earlier one" in found.stop_reason
 
 
 def test_the_same_seed_finds_the_same_models():
     x, y = two_reasons(100)
     soon = lx.RightReasons(nn.Identity(), **SOON | {"epochs": 3})
-    said = [lx.find_another_explanation(network, x, y, most=2, fall=1.0, trainer=soon, random_state=5) for _ in range(2)]
+    said = [lx.find_another_explanation(network, x, y, max_models=2, max_drop=1.0, trainer=soon, random_state=5) for _ in range(2)]
     assert all(np.array_equal(a.predict_proba(x), b.predict_proba(x)) for a, b in zip(said[0].models, said[1].models, strict=True))
     assert torch.equal(said[0].explain(x)[1].scores, said[1].explain(x)[1].scores)
 
@@ -74,7 +76,7 @@ def test_the_figure_has_a_panel_for_each_model_and_row(found):
     assert len(figure.axes) == 6
     text = to_svg(figure)
     assert "model 2" in text
-    assert f"held out {found.held_scores[1]:.1%}" in text
+    assert f"held out {found.held_out_scores[1]:.1%}" in text
 
 
 def test_a_trainer_with_features_is_refused():

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from lexplain.right_reasons.penalty import Variant, explained_output, input_gradients, right_reasons_loss, two_terms
+from lexplain.right_reasons.penalty import PenaltySettings, explained_output, input_gradients, loss_terms, right_reasons_loss
 
 VARIANTS = [("log", "sum"), ("log", "max"), ("log", "label"), ("log", 1), ("linear", "max"), ("linear", "label"), ("linear", 0)]
 
@@ -49,7 +49,7 @@ def test_gradient_of_the_penalty_matches_finite_differences(scale, target, norma
     x, network, step = x.double(), net(), 1e-6
 
     def reasons():
-        return two_terms(network, x, y, mask, Variant(scale, target, normalise)).reasons
+        return loss_terms(network, x, y, mask, PenaltySettings(scale, target, normalise)).gradient_penalty
 
     weights = network[0].weight
     (got,) = torch.autograd.grad(reasons(), weights)
@@ -68,7 +68,7 @@ def test_the_penalty_of_a_linear_softmax_model_and_both_reductions():
     linear = nn.Linear(4, 3)
     slopes = linear.weight.sum(0) - 3 * linear(x).softmax(1) @ linear.weight
     total = (slopes[mask] ** 2).sum()
-    assert torch.allclose(two_terms(linear, x, y, mask).reasons, total / mask.sum())
+    assert torch.allclose(loss_terms(linear, x, y, mask).gradient_penalty, total / mask.sum())
     published = right_reasons_loss(linear, x, y, mask, strength=7.0, normalise=False) * len(x)
     assert torch.allclose(published, cross_entropy(linear(x), y, reduction="sum") + 7 * total)
 
@@ -88,13 +88,13 @@ def test_only_annotated_rows_are_differentiated_twice():
     mask[[0, 2, 5]] = False
     network, sizes = net().float(), []
     network.register_forward_hook(lambda _, given, __: sizes.append((len(given[0]), given[0].requires_grad)))
-    parts = two_terms(network, x, y, mask)
+    parts = loss_terms(network, x, y, mask)
     annotated = int(mask.any(1).sum())
     assert sorted(sizes) == sorted([(annotated, True), (6 - annotated, False)])
-    whole = two_terms(network, x, y, mask | torch.tensor([[True]]))  # all rows marked: one pass for all
+    whole = loss_terms(network, x, y, mask | torch.tensor([[True]]))  # all rows marked: one pass for all
     assert sizes[-1] == (6, True)
-    assert torch.allclose(parts.answers, whole.answers)
-    assert torch.allclose(parts.reasons, (input_gradients(network, x)[0][mask] ** 2).mean())
+    assert torch.allclose(parts.prediction_loss, whole.prediction_loss)
+    assert torch.allclose(parts.gradient_penalty, (input_gradients(network, x)[0][mask] ** 2).mean())
 
 
 def test_a_network_that_normalises_over_the_batch_sees_its_rows_together():
@@ -102,16 +102,16 @@ def test_a_network_that_normalises_over_the_batch_sees_its_rows_together():
     mask[:6] = False
     network = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Linear(5, 3))
     plain = copy.deepcopy(network)
-    assert torch.allclose(two_terms(network, x, y, mask).answers, cross_entropy(plain(x), y))
+    assert torch.allclose(loss_terms(network, x, y, mask).prediction_loss, cross_entropy(plain(x), y))
     assert torch.allclose(network[1].running_mean, plain[1].running_mean)
 
 
 def test_real_values_are_explained_by_themselves():
     x, _, mask = rows()
     linear, y = nn.Linear(4, 1), torch.randn(6)
-    terms = two_terms(linear, x, y, mask)
-    assert torch.allclose(terms.reasons, (linear.weight.expand(6, 4)[mask] ** 2).mean())
-    assert torch.allclose(terms.answers, ((linear(x)[:, 0] - y) ** 2).mean() / 2)
+    terms = loss_terms(linear, x, y, mask)
+    assert torch.allclose(terms.gradient_penalty, (linear.weight.expand(6, 4)[mask] ** 2).mean())
+    assert torch.allclose(terms.prediction_loss, ((linear(x)[:, 0] - y) ** 2).mean() / 2)
 
 
 @pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])

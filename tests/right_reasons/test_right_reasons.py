@@ -14,7 +14,7 @@ from lexplain.core import seeded
 from lexplain.core.contracts import Encoded
 from lexplain.features import FeatureKind, Patches
 from lexplain.networks import mlp
-from lexplain.right_reasons.learner import Balance
+from lexplain.right_reasons.learner import StrengthController
 from lexplain.right_reasons.penalty import Terms
 
 SOON = {"epochs": 30, "batch_size": 64, "learning_rate": 1e-2}
@@ -161,16 +161,16 @@ def test_an_interrupted_training_goes_on_as_if_nothing_had_happened(tmp_path, mo
     monkeypatch.setattr(right_reasons, "Checkpoint", lambda path, mark: Checkpoint(path, mark, seconds=0))
     from lexplain.right_reasons.learner import Learner
 
-    judge, calls = Learner.judge, []
+    judge, calls = Learner.validation_loss, []
 
-    def stops(self, trial):
+    def stops(self, batch):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return judge(self, trial)
+        return judge(self, batch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Learner, "judge", stops)
+        patch.setattr(Learner, "validation_loss", stops)
         with pytest.raises(KeyboardInterrupt):
             lx.RightReasons(small(), **settings).fit(x, y, irrelevant_mask=[1, 0, 0], checkpoint=tmp_path / "state")
     resumed = lx.RightReasons(small(), **settings).fit(x, y, irrelevant_mask=[1, 0, 0], checkpoint=tmp_path / "state")
@@ -181,14 +181,14 @@ def test_the_balance_rises_falls_and_stays_in_bounds():
     def terms(answers, reasons, marked, elsewhere):
         return Terms(*(torch.tensor(value) for value in (answers, reasons, marked, elsewhere)))
 
-    balance = Balance(1.0)
+    balance = StrengthController(1.0)
     assert float(balance(terms(1.0, 0.1, 0.1, 0.1))) == pytest.approx(1.05)  # marked inputs matter as much as others
     for _ in range(200):
         last = balance(terms(1.0, 0.001, 0.1, 0.1))
     assert float(last) < 10.5  # no more than an order of magnitude
-    balance = Balance(1.0)
+    balance = StrengthController(1.0)
     assert float(balance(terms(1.0, 2.0, 1.0, 1.0))) == pytest.approx(1 / 1.05)  # the reasons cost more than the answers
-    balance = Balance(1.0)
+    balance = StrengthController(1.0)
     assert float(balance(terms(1.0, 0.1, 0.001, 1.0))) == 1.0  # marked inputs hardly matter
 
 

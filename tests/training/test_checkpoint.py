@@ -11,7 +11,7 @@ from lightning_fabric import Fabric
 from safetensors import safe_open
 from torch import nn
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer
 from lexplain.features import Columns
@@ -21,7 +21,7 @@ from lexplain.training import Checkpoint, Settings, fit
 
 X = torch.randn(60, 3, generator=torch.Generator().manual_seed(0))
 Y = torch.eye(2)[(X[:, 0] > 0).long()]
-TRIAL = Trial(X, as_target(Y, real=False))
+TRIAL = Batch(X, as_target(Y, real=False))
 FEATURES = Columns().fit(X.numpy())
 SETTINGS = Settings(epochs=8, batch_size=20, learning_rate=1e-2, seed=1)
 BATCHES = 3
@@ -31,7 +31,7 @@ def built(name="realx"):
     torch.manual_seed(0)
     method = METHODS[name](FEATURES, Classes(2), keep=1)
     if name == "realx":  # two phases: the predictor first, then the selector alone
-        method.plan.schedule = replace(method.plan.schedule, first=0.5, rests=True)
+        method.plan.schedule = replace(method.plan.schedule, pretrain_share=0.5, freeze=True)
     return method
 
 
@@ -48,20 +48,20 @@ def interrupted(phases, at_phase, at_epoch):
     calls = 0
     first = phases[at_phase].steps[0]
 
-    def loss(trial):
+    def loss(batch):
         nonlocal calls
         calls += torch.is_grad_enabled()
         if calls == BATCHES * (at_epoch - 1) + 2:
             raise KeyboardInterrupt
-        return first.loss(trial)
+        return first.loss(batch)
 
     phase = replace(phases[at_phase], steps=(replace(first, loss=loss), *phases[at_phase].steps[1:]))
     return [*phases[:at_phase], phase, *phases[at_phase + 1 :]]
 
 
 def train(method, phases=None, checkpoint=None, settings=SETTINGS):
-    trial = trial_for(method)
-    return fit(method, phases or method.phases(), trial, trial.take(slice(0, 30)), settings, checkpoint=checkpoint)
+    batch = trial_for(method)
+    return fit(method, phases or method.phases(), batch, batch.take(slice(0, 30)), settings, checkpoint=checkpoint)
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_so_does_every_method(path, name):
         train(method, interrupted(method.phases(), 0, 3), state(path))
     seen = []
     first, *later = again.phases()
-    counted = replace(first.steps[-1], loss=lambda trial: seen.append(1) or first.steps[-1].loss(trial))
+    counted = replace(first.steps[-1], loss=lambda batch: seen.append(1) or first.steps[-1].loss(batch))
     train(again, [replace(first, steps=(*first.steps[:-1], counted)), *later], state(path))
     assert torch.equal(weights(again), weights(whole))
     assert len(seen) == BATCHES * (round(8 * first.share) - 2)  # two of its epochs were not done again
@@ -145,9 +145,9 @@ def test_patience_and_the_best_epoch_are_remembered(path):
             self.at, self.judged = nn.Parameter(torch.zeros(())), []
 
         def phase(self):
-            return Phase("one", (Step("dial", self, lambda trial: self.at + 0 * trial.x.sum(), self.check),))
+            return Phase("one", (Step("dial", self, lambda batch: self.at + 0 * batch.x.sum(), self.check),))
 
-        def check(self, trial):
+        def check(self, batch):
             self.judged.append(self.at.item())
             return self.at.square()
 
@@ -164,7 +164,9 @@ def test_patience_and_the_best_epoch_are_remembered(path):
 def test_a_training_that_has_ended_is_not_done_again(path):
     whole, again = built(), built()
     records = train(whole, checkpoint=state(path))
-    phases = [replace(phase, steps=tuple(replace(step, loss=None, check=None) for step in phase.steps)) for phase in again.phases()]
+    phases = [
+        replace(phase, steps=tuple(replace(step, loss=None, validation_loss=None) for step in phase.steps)) for phase in again.phases()
+    ]
     assert train(again, phases, state(path)) == records
     assert torch.equal(weights(again), weights(whole))
 

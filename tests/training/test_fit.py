@@ -11,7 +11,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from lexplain.core import Classes, Trial, as_target
+from lexplain.core import Batch, Classes, as_target
 from lexplain.core.kinds import kind_of
 from lexplain.evaluation import retrain, train_evaluator
 from lexplain.explainers import Explainer, fitting
@@ -22,17 +22,18 @@ from lexplain.training import Settings, constant, cosine, fit, network
 ROWS = 41  # no multiple of a batch, so that the last batch is small
 X = torch.randn(ROWS, 3, generator=torch.Generator().manual_seed(0))
 Y = torch.eye(2)[(X[:, 0] > 0).long()]
-TRIAL = Trial(X, as_target(Y, real=False))
+TRIAL = Batch(X, as_target(Y, real=False))
 
 
 def cost(module):
     """The mean cross-entropy of a network's logits: no draws."""
-    return lambda trial: -(trial.target.probs * module(trial.x).log_softmax(1)).sum(1).mean()
+    return lambda batch: -(batch.target.probs * module(batch.x).log_softmax(1)).sum(1).mean()
 
 
 def phase_of(module, loss=None, check=None, *, name="one", **more):
     loss = loss or cost(module)
-    step = Step(name, module, loss, check or loss, **{key: more.pop(key) for key in ("copies", "speed") if key in more})
+    settings = {key: more.pop(key) for key in ("model_rows_per_row", "learning_rate_factor") if key in more}
+    step = Step(name, module, loss, check or loss, **settings)
     return Phase(name, (step,), **more)
 
 
@@ -48,8 +49,8 @@ class Dial(nn.Module):
         super().__init__()
         self.at = nn.Parameter(torch.zeros(()))
 
-    def loss(self, trial):
-        return self.at + 0 * trial.x.sum()
+    def loss(self, batch):
+        return self.at + 0 * batch.x.sum()
 
 
 def run(module, phases, **settings):
@@ -71,10 +72,10 @@ def test_trains_the_modules_of_its_steps_and_no_other():
     before, modes = copy.deepcopy(whole.state_dict()), []
 
     def loss(trained):
-        def of(trial):
+        def of(batch):
             if torch.is_grad_enabled():
                 modes.append((trained, {name: part.training for name, part in whole.items()}))
-            return cost(lambda x: whole["one"](whole["rest"](x)) + whole["two"](x))(trial)
+            return cost(lambda x: whole["one"](whole["rest"](x)) + whole["two"](x))(batch)
 
         return of
 
@@ -91,10 +92,10 @@ def test_trains_the_modules_of_its_steps_and_no_other():
 def test_every_epoch_shows_every_row_once_in_a_new_order():
     seen, dial = [], Dial()
 
-    def loss(trial):
+    def loss(batch):
         if torch.is_grad_enabled():
-            seen.append(trial.x[:, 0])
-        return dial.loss(trial)
+            seen.append(batch.x[:, 0])
+        return dial.loss(batch)
 
     run(dial, [phase_of(dial, loss)], epochs=2, batch_size=10)
     assert [len(rows) for rows in seen] == [10, 10, 10, 10, 1] * 2
@@ -122,11 +123,11 @@ def test_phases_share_the_epochs_in_order():
 def test_judges_the_last_step_on_the_validation_rows_with_the_same_draws():
     dial, seen = Dial(), []
 
-    def check(trial):
-        seen.append((len(trial), trial.progress, torch.rand(()).item(), torch.is_grad_enabled()))
+    def check(batch):
+        seen.append((len(batch), batch.progress, torch.rand(()).item(), torch.is_grad_enabled()))
         return torch.tensor(1.0)
 
-    first = Step("first", linear(), lambda trial: torch.zeros((), requires_grad=True), lambda trial: pytest.fail("not the last step"))
+    first = Step("first", linear(), lambda batch: torch.zeros((), requires_grad=True), lambda batch: pytest.fail("not the last step"))
     phase = Phase("both", (first, Step("last", dial, dial.loss, check)))
     fit(nn.ModuleList([dial, first.module]), [phase], TRIAL, TRIAL.take(slice(0, 7)), Settings(epochs=3, batch_size=ROWS))
     assert [entry[0] for entry in seen] == [7, 7, 7]
@@ -144,7 +145,7 @@ def test_judges_the_last_step_on_the_validation_rows_with_the_same_draws():
 def test_a_schedule_changes_the_learning_rate(schedule, factors):
     dial, at = Dial(), []
 
-    def check(trial):
+    def check(batch):
         at.append(dial.at.item())
         return dial.at
 
@@ -156,13 +157,13 @@ def test_a_schedule_changes_the_learning_rate(schedule, factors):
 def test_a_step_has_a_speed_of_its_own_and_phases_a_schedule_each():
     dial, at = Dial(), []
 
-    def check(trial):
+    def check(batch):
         at.append(dial.at.item())
         return dial.at
 
     run(
         dial,
-        [phase_of(dial, dial.loss, check, share=0.5, speed=speed) for speed in (1.0, 0.1)],
+        [phase_of(dial, dial.loss, check, share=0.5, learning_rate_factor=speed) for speed in (1.0, 0.1)],
         epochs=4,
         learning_rate=0.01,
         schedule=lambda done: 1 + done,
@@ -174,12 +175,12 @@ def test_a_step_has_a_speed_of_its_own_and_phases_a_schedule_each():
 def test_the_learning_rate_rises_step_by_step_over_epochs_and_again_in_each_phase():
     dial, at = Dial(), []
 
-    def loss(trial):
+    def loss(batch):
         if torch.is_grad_enabled():
             at.append(dial.at.item())
-        return dial.loss(trial)
+        return dial.loss(batch)
 
-    phases = [phase_of(dial, loss, lambda trial: dial.at, share=0.5) for _ in range(2)]
+    phases = [phase_of(dial, loss, lambda batch: dial.at, share=0.5) for _ in range(2)]
     run(dial, phases, epochs=60, batch_size=ROWS // 2 + 1, learning_rate=0.01, warmup_steps=3)
     moved = [before - after for before, after in itertools.pairwise([*at, dial.at.item()])]
     assert moved == pytest.approx([0.01 * share for share in (1 / 3, 2 / 3, *[1] * 58) * 2], rel=1e-3)
@@ -188,7 +189,7 @@ def test_the_learning_rate_rises_step_by_step_over_epochs_and_again_in_each_phas
 def test_the_learning_rate_rises_for_a_tenth_of_a_phase_at_the_most():
     dial, at = Dial(), []
 
-    def check(trial):
+    def check(batch):
         at.append(dial.at.item())
         return dial.at
 
@@ -214,9 +215,9 @@ def test_learning_rates_rise_for_images_wherever_we_train(shape, warmup, monkeyp
         watch(module)
     fitted = Explainer("realx", keep=2, epochs=1).fit(rows, np.arange(60) % 2)
     features = fitted.features_
-    trial = Trial(features.encode(rows).x, as_target(torch.eye(2)[torch.arange(60) % 2], real=False))
-    train_evaluator(features, Classes(2), trial, trial)
-    retrain(trial, features, Classes(2))
+    batch = Batch(features.encode(rows).x, as_target(torch.eye(2)[torch.arange(60) % 2], real=False))
+    train_evaluator(features, Classes(2), batch, batch)
+    retrain(batch, features, Classes(2))
     assert seen == [warmup] * 3
     assert kind_of(features).pace.warmup_steps == warmup
 
@@ -224,10 +225,10 @@ def test_learning_rates_rise_for_images_wherever_we_train(shape, warmup, monkeyp
 def test_losses_are_told_how_far_the_phase_is():
     dial, told = Dial(), []
 
-    def loss(trial):
+    def loss(batch):
         if torch.is_grad_enabled():
-            told.append(trial.progress)
-        return dial.loss(trial)
+            told.append(batch.progress)
+        return dial.loss(batch)
 
     run(dial, [phase_of(dial, loss)], epochs=4)
     assert told == [0, 0.25, 0.5, 0.75]
@@ -247,7 +248,7 @@ def scripted(values, **more):
     """A dial whose check follows a script, and where it stood after each epoch."""
     dial, at = Dial(), []
 
-    def check(trial):
+    def check(batch):
         at.append(dial.at.item())
         return torch.tensor(values[len(at) - 1])
 
@@ -276,7 +277,7 @@ def test_without_patience_a_phase_runs_to_its_end():
 def test_patience_is_counted_anew_in_each_phase():
     dial, at = Dial(), []
 
-    def check(trial):
+    def check(batch):
         at.append(dial.at.item())
         return torch.tensor([1.0, 2.0, 2.0, 9.0, 8.0, 9.0, 9.0][len(at) - 1])
 
@@ -313,11 +314,11 @@ def test_splitting_a_batch_leaves_its_gradient(most, copies):
     whole = linear()
     cost(whole)(TRIAL).backward()
 
-    def loss(trial):
-        seen.append(len(trial))
-        return cost(net)(trial)
+    def loss(batch):
+        seen.append(len(batch))
+        return cost(net)(batch)
 
-    records = run(net, [phase_of(net, loss, copies=copies)], max_rows=most)
+    records = run(net, [phase_of(net, loss, model_rows_per_row=copies)], max_rows=most)
     assert max(seen) <= max(1, most // copies)
     assert torch.allclose(net.weight.grad, whole.weight.grad, atol=1e-6)
     assert torch.allclose(net.bias.grad, whole.bias.grad, atol=1e-6)
@@ -327,11 +328,11 @@ def test_splitting_a_batch_leaves_its_gradient(most, copies):
 def small_device(net, most, seen):
     """A loss that a device with memory for so many rows would have."""
 
-    def loss(trial):
-        if len(trial) > most:
+    def loss(batch):
+        if len(batch) > most:
             raise torch.cuda.OutOfMemoryError("CUDA out of memory")
-        seen.append(len(trial))
-        return cost(net)(trial)
+        seen.append(len(batch))
+        return cost(net)(batch)
 
     return loss
 
@@ -341,7 +342,7 @@ def test_a_device_out_of_memory_gets_fewer_rows_at_a_time(copies, caplog):
     net, whole, seen = linear(), linear(), []
     run(whole, [phase_of(whole)], epochs=3)
     with caplog.at_level(logging.WARNING, "lexplain"):
-        run(net, [phase_of(net, small_device(net, 6, seen), copies=copies)], epochs=3)
+        run(net, [phase_of(net, small_device(net, 6, seen), model_rows_per_row=copies)], epochs=3)
     # 41 rows are halved to 20, 10 and 5, once: what was learned of the device is kept.
     assert caplog.text.count("out of memory; going on with at most") == 3
     assert max(seen) <= 6
@@ -358,7 +359,7 @@ def test_a_device_out_of_memory_while_judging_gets_fewer_rows_too():
 def test_a_device_too_small_for_one_row_says_so():
     net = linear()
     with pytest.raises(torch.cuda.OutOfMemoryError):
-        run(net, [phase_of(net, small_device(net, 0, []), copies=3)])
+        run(net, [phase_of(net, small_device(net, 0, []), model_rows_per_row=3)])
 
 
 # ---- precision, processes and seeds ----
@@ -367,10 +368,10 @@ def test_a_device_too_small_for_one_row_says_so():
 def test_trains_in_mixed_precision():
     net, kinds = linear(), []
 
-    def loss(trial):
+    def loss(batch):
         if torch.is_grad_enabled():
-            kinds.append(net(trial.x).dtype)
-        return cost(net)(trial)
+            kinds.append(net(batch.x).dtype)
+        return cost(net)(batch)
 
     fabric = Fabric(accelerator="cpu", devices=1, precision="bf16-mixed")
     records = fit(net, [phase_of(net, loss)], TRIAL, TRIAL, Settings(epochs=30, batch_size=10, learning_rate=0.1), fabric=fabric)

@@ -4,23 +4,23 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.core import Trial, as_target
+from lexplain.core import Batch, as_target
 from lexplain.core.splits import tenth
 from lexplain.methods import Step
 from lexplain.training import network, train_network
 
 X = torch.randn(300, 3, generator=torch.Generator().manual_seed(0))
-ROWS = Trial(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
+ROWS = Batch(X, as_target(torch.eye(2)[(X[:, 0] > 0).long()], real=False))
 
 
 def classifier():
     torch.manual_seed(0)
     module = nn.Linear(3, 2)
-    return module, Step("net", module, lambda t: loss(module, t), lambda t: loss(module, t), copies=2)
+    return module, Step("net", module, lambda t: loss(module, t), lambda t: loss(module, t), model_rows_per_row=2)
 
 
-def loss(module, trial):
-    return -(trial.target.probs * module(trial.x).log_softmax(1)).sum(1).mean()
+def loss(module, batch):
+    return -(batch.target.probs * module(batch.x).log_softmax(1)).sum(1).mean()
 
 
 def test_a_network_learns_and_rests():

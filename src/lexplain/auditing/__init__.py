@@ -5,7 +5,7 @@ Not called `audit`: a folder of that name would hide the function `lexplain.audi
 
 from ..measures import MEASURES as MEASURES, Measure as Measure
 from .as_explanation import as_explanation as as_explanation
-from .asking import questions as questions
-from .audit import audit as audit, card_of as card_of
-from .card import MARGIN as MARGIN, Card as Card, Line as Line, judge as judge
+from .audit import audit as audit, make_card as make_card
+from .callables import make_callables as make_callables
+from .card import MARGIN as MARGIN, Card as Card, CardLine as CardLine, decide_verdict as decide_verdict
 from .class_selection import ClassSelection as ClassSelection

@@ -13,7 +13,7 @@ from torch import Tensor
 from .. import check
 from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
-from ..core.explanation import NoBase
+from ..core.explanation import NoBaseValue
 from ..core.kinds import features_for, kind_of
 from ..core.rows import as_array
 from ..models.target import known_classes
@@ -78,7 +78,7 @@ def as_explanation(
         features=features,
         target_index=None if asked is None else torch.from_numpy(asked),
         additive=base is not None,
-        base=base,
+        base_values=base,
         classes=None if classes is None else tuple(np.asarray(classes).tolist()),
     )
 
@@ -160,7 +160,7 @@ def _one_class(
 ) -> tuple[np.ndarray, np.ndarray | None, Tensor | None]:
     """The scores of one class a row, that class, and what the scores add up from, if they do."""
     rows = shape[0]
-    base = None if base is None or isinstance(base, NoBase) else np.asarray(base, dtype=np.float64)
+    base = None if base is None or isinstance(base, NoBaseValue) else np.asarray(base, dtype=np.float64)
     if scores.shape[:-1] != shape:  # no axis of classes
         asked = None if target is None else _class_indices(target, rows)
         if base is not None:

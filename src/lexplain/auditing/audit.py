@@ -18,8 +18,8 @@ from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..measures import MEASURES, NEEDS, Measure, estimates, find_measures
 from ..models import Problem, as_function, targets_of
 from ..training import fabric_of
-from .asking import questions
-from .card import MARGIN, Card, Line, judge, off_the_data, tradeoff
+from .callables import make_callables
+from .card import MARGIN, Card, CardLine, decide_verdict, tradeoff, withdraw_if_off_data
 from .class_selection import ClassSelection, every_class
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def audit(
     """
     classes, run = every_class(explanation, y, train), Run(fabric_of(device), random_state, max_rows)
     targets = targets_of(X, _labels_read(y, model), model, classes=classes, max_rows=max_rows)
-    wanted = targets.explained
+    wanted = targets.target
     one_class = ClassSelection(wanted.classes, keep, model=as_function(model) if model is not None and target is None else None)
     explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
     _refuse_misfit(explanation, X, wanted.values)
@@ -85,20 +85,20 @@ def audit(
     evaluation = Evaluation(
         explanation,
         features,
-        problem.trial(),
+        problem.batch(),
         wanted,
         run,
         Evaluators(features, wanted.outputs, seed=random_state, fabric=run.fabric),
         other,
-        truth=None if truth is None else features.truth(truth, len(problem)),
+        truth=None if truth is None else features.feature_truth(truth, len(problem)),
         control_flow=control_flow,
-        questions=questions(explainer, model, features, real=wanted.outputs.real, one_class=one_class, refit=fit_to),
+        callables=make_callables(explainer, model, features, real=wanted.outputs.real, one_class=one_class, refit=fit_to),
     )
-    return card_of(evaluation, measures, margin=margin)
+    return make_card(evaluation, measures, margin=margin)
 
 
-def card_of(
-    evaluation: Evaluation, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[Line] = ()
+def make_card(
+    evaluation: Evaluation, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[CardLine] = ()
 ) -> Card:
     """The card of all that is known of an explanation, with more lines at its end.
 
@@ -108,11 +108,11 @@ def card_of(
         margin: nats of encoding that are let pass.
         more: lines that somebody else measured.
     """
-    chosen = measures_taken(measures, evaluation)
-    encoding, verdict = judge(evaluation.encoding, margin=margin)
+    chosen = select_measures(measures, evaluation)
+    encoding, verdict = decide_verdict(evaluation.encoding, margin=margin)
     found = estimates(evaluation, chosen) | {"encoding": encoding}  # with the interval of the verdict
     known = [m for m in chosen if m.key in found]
-    lines = [Line(m.key, m.label, found[m.key], m.higher_is_better, m.description, m.percent, m.group) for m in known]
+    lines = [CardLine(m.key, m.label, found[m.key], m.higher_is_better, m.description, m.percent, m.group) for m in known]
     card = Card(
         verdict.word,
         verdict.encodes,
@@ -125,10 +125,10 @@ def card_of(
         tradeoff=tradeoff(evaluation),
         explanation=evaluation.explanation,
     )
-    return card if evaluation.explanation.asks_off_data is False else off_the_data(card)
+    return card if evaluation.explanation.perturbation_based is False else withdraw_if_off_data(card)
 
 
-def measures_taken(asked: Collection[str | Measure] | None, evaluation: Evaluation) -> list[Measure]:
+def select_measures(asked: Collection[str | Measure] | None, evaluation: Evaluation) -> list[Measure]:
     """The measures of an audit, in the order of the menu: those always taken, and those asked for, else the usual ones.
 
     A measure that is asked for and lacks what it needs is refused.
@@ -143,7 +143,7 @@ def measures_taken(asked: Collection[str | Measure] | None, evaluation: Evaluati
             raise ValueError(f"the measure {name!r} needs {lacks[0]}, which was not given; pass it to audit, or leave {name!r} out")
     taken = ("always", "usually") if asked is None else ("always",)
     keys = {measure.key for measure in wanted}
-    known = [measure for measure in MEASURES.values() if measure.taken in taken or measure.key in keys]
+    known = [measure for measure in MEASURES.values() if measure.included in taken or measure.key in keys]
     return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evaluation)]
 
 
@@ -170,6 +170,6 @@ def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_cla
     problem = Problem.of(x, _labels_read(y, model), model, like=like, max_rows=max_rows)
     real = problem.target.outputs.real
     if not rest:
-        return Others(problem.trial())
+        return Others(problem.batch())
     theirs = one_class(rest[0], x, answer=None if real else problem.target.values)
-    return Others(problem.trial(), lambda: (theirs.scores, theirs.mask))
+    return Others(problem.batch(), lambda: (theirs.scores, theirs.mask))

@@ -13,7 +13,7 @@ from torch import Tensor
 from .. import check
 from ..core import Explanation, target_values
 from ..evaluation import Evaluation
-from ..masks import Coins
+from ..masks import FixedRate
 from ..measures import Estimate, bootstrap
 from ..measures.prediction import accuracy
 from ..measures.statistics import without_padding
@@ -21,12 +21,12 @@ from ..measures.statistics import without_padding
 SIZES = 30  # points of a trade-off at the most
 MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
 LEVEL = 0.95
-TOLD_APART = 0.75  # a classifier that does better than this tells filled rows from real ones
-CONTRADICTED = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
+MAX_REALISTIC_AUROC = 0.75  # a classifier that does better than this tells filled rows from real ones
+MAX_DISAGREEMENT = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
 
 
 @dataclass(frozen=True)
-class Line:
+class CardLine:
     """One measured number with how to read it."""
 
     key: str  # what code calls it, such as "eacc"
@@ -45,7 +45,7 @@ class Card:
     verdict: str  # "honest", "encodes", "off the data" or "cannot tell"
     encodes: bool | None  # None: cannot tell
     why: str  # one sentence
-    lines: tuple[Line, ...]
+    lines: tuple[CardLine, ...]
     method: str = ""
     rows: int = 0
     margin: float = 0.0  # nats of encoding that are let pass
@@ -86,7 +86,7 @@ class Card:
 
     def to_parquet(self) -> bytes:
         """The lines as Parquet, one row a metric; needs the extra `parquet`."""
-        check.parquet_possible()
+        check.require_parquet()
         frame = self.to_frame()
         return frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(index=False)
 
@@ -109,7 +109,7 @@ def tradeoff(evaluation: Evaluation) -> pd.DataFrame | None:
     labels = target_values(rows.target).argmax(1)
     sizes = torch.arange(count + 1) if count <= SIZES else torch.linspace(0, count, SIZES + 1).round().long()
     right = torch.zeros(len(sizes), len(rows), dtype=torch.bool)
-    for judge, at, x, _, valid in evaluation.few_at_a_time(Coins):
+    for judge, at, x, _, valid in evaluation.few_at_a_time(FixedRate):
         scores = evaluation.explanation.scores[at].abs()
         order = without_padding(scores, None if valid is None else valid.cpu()).argsort(dim=1, descending=True, stable=True)
         place = order.argsort(1).to(x.device)  # (b, d)
@@ -130,12 +130,12 @@ class Verdict:
     p_value: float
 
 
-def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]:
+def decide_verdict(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]:
     """Compare the mean encoding with a margin: above it with confidence, below it with confidence, or neither."""
     estimate = bootstrap(values, level=2 * LEVEL - 1)  # two one-sided tests at 5 %
     error = float(values.std() / sqrt(max(1, len(values))))
     p_value = 0.5 * (1 - erf((estimate.mean - margin) / (error * sqrt(2)))) if error > 0 else float(estimate.mean <= margin)
-    shown = estimate.told("nats")
+    shown = estimate.to_text("nats")
     if estimate.low > margin:
         why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, above the margin of {margin:g}"
         return estimate, Verdict("encodes", True, why, p_value)
@@ -149,13 +149,13 @@ def judge(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]
     return estimate, Verdict("cannot tell", None, why, p_value)
 
 
-def off_the_data(card: Card) -> Card:
+def withdraw_if_off_data(card: Card) -> Card:
     """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
     known = {line.key: line.estimate for line in card.lines}
     if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):
         return card
     shown, told, apart = known["fs_m"], known["eacc"], known["off_data_mean"]
-    if apart.low <= TOLD_APART or shown.high + CONTRADICTED >= told.low:
+    if apart.low <= MAX_REALISTIC_AUROC or shown.high + MAX_DISAGREEMENT >= told.low:
         return card
     why = (
         f"the kept features tell the model's answer on {told.mean:.0%} of the rows, but the model itself, shown them alone, says something "

@@ -13,7 +13,7 @@ from ..core import Explanation
 from ..core.contracts import Labels, RawRows, ToolOutput
 from ..core.rows import as_array
 from ..models import from_labels
-from ..models.target import known_classes, target_values
+from ..models.target import known_classes, target_array
 from .as_explanation import as_explanation, classes_explained
 
 
@@ -65,7 +65,7 @@ def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] |
         return np.asarray(explanation.classes)
     if y is None or train is None or len(train) < 2 or train[1] is None:
         return None
-    parts = [target_values(labels) for labels in (y, train[1])]
+    parts = [target_array(labels) for labels in (y, train[1])]
     if any(part.ndim == 2 for part in parts) or len({part.dtype.kind in "biuf" for part in parts}) > 1:
         return None
     return from_labels(np.concatenate(parts)).classes

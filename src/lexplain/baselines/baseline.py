@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, clone
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, seeded
+from ..core import Batch, Explanation, seeded
 from ..core.contracts import Features, Labels, Model, RandomState, RawRows
 from ..core.kinds import features_for, kind_of
 from ..core.rows import MAX_ROWS, as_array, take_rows
@@ -32,25 +32,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsToScore:
     """The rows that a baseline is to score."""
 
     x: Tensor  # (b, ...) encoded
     raw: RawRows  # (b, ...) as they were given
-    said: Tensor | None  # (b, c) what the model says of them; None where there is no model
-    wanted: Tensor  # (b,) the class to explain
-    place: Tensor  # (b,) where they stand among all that are explained
+    model_output: Tensor | None  # (b, c) what the model says of them; None where there is no model
+    target_class: Tensor  # (b,) the class to explain
+    position: Tensor  # (b,) where they stand among all that are explained
     total: int  # how many are explained
     valid: Tensor | None = None  # (b, d) of bool: False is padding
 
     def __len__(self) -> int:
         return len(self.x)
 
-    def take(self, at: slice) -> Rows:
+    def take(self, at: slice) -> RowsToScore:
         """Some of the rows."""
         raw = take_rows(self.raw, np.arange(len(self))[at])
-        said, valid = (None if each is None else each[at] for each in (self.said, self.valid))
-        return replace(self, x=self.x[at], raw=raw, said=said, wanted=self.wanted[at], place=self.place[at], valid=valid)
+        said, valid = (None if each is None else each[at] for each in (self.model_output, self.valid))
+        return replace(
+            self, x=self.x[at], raw=raw, model_output=said, target_class=self.target_class[at], position=self.position[at], valid=valid
+        )
 
 
 class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
@@ -73,7 +75,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     name: ClassVar[str]
     needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given one of: "model", "network" (a model with gradients), "y"
-    asks_off_data: ClassVar[bool] = True  # whether it asks the model about rows with features taken out
+    perturbation_based: ClassVar[bool] = True  # whether it asks the model about rows with features taken out
     fits_each_row: ClassVar[bool] = False  # whether it fits a model to each row explained, so that comparisons ask it about few rows
     kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # of features that it explains; None: any
 
@@ -88,7 +90,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
     # ---- for leaves ----
 
     @abstractmethod
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         """Signed scores (b, d) of the wanted class; ranked by their absolute value."""
 
     def _learn(self, x: Tensor, y: Labels) -> None:
@@ -98,9 +100,9 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """Model rows in flight for each row explained."""
         return 1
 
-    def _say(self, rows: RawRows, x: Tensor) -> Tensor | None:
+    def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor | None:
         """What is explained (b, c): the model's answer to raw rows."""
-        return None if self.function_ is None else self._asked(rows)
+        return None if self.function_ is None else self._query_raw(rows)
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor] | None:
         """How to predict from encoded rows without the model, for those that can."""
@@ -128,7 +130,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
         self.features_, self.model_ = features, model
-        self.n_features_in_ = len(features.inputs)
+        self.n_features_in_ = len(features.input_names)
         self.seed_ = seed_of(self.random_state)
         labels, answer, asked = problem.targets
         self.target_ = answer if answer is not None else labels
@@ -151,12 +153,12 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         raw = self.features_.check(X)
         x, valid, unexplained = self.features_.encode(raw)
         classes = None if self.target_ is None else self.target_.classes
-        said = self._say(raw, x)
+        said = self._explained_output(raw, x)
         explained = None if said is None else said.argmax(1)
         if target is not None:
             explained = torch.as_tensor(known_classes(target, classes, len(x)))
         wanted = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
-        rows = Rows(x, raw, said, wanted, torch.arange(len(x)), len(x), valid)
+        rows = RowsToScore(x, raw, said, wanted, torch.arange(len(x)), len(x), valid)
         step = max(1, self._most() // self._copies())
         with seeded(self.seed_):
             scores = torch.cat([self._scores(rows.take(slice(at, at + step))) for at in range(0, len(x), step)]).detach().float().cpu()
@@ -169,11 +171,11 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             method=self.name,
             features=self.features_,
             target_index=explained,
-            predict=self._predict(x),
+            compute_prediction=self._predict(x),
             classes=None if classes is None else tuple(classes),
             valid=valid,
             unexplained=unexplained,
-            asks_off_data=self.asks_off_data,
+            perturbation_based=self.perturbation_based,
         )
 
     __call__ = explain
@@ -214,7 +216,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         assert self.target_ is not None  # whoever reads it needs a model
         return self.target_
 
-    def _train(self, network: nn.Module, step: Step, parts: tuple[Trial, Trial], steps: int) -> None:
+    def _train(self, network: nn.Module, step: Step, parts: tuple[Batch, Batch], steps: int) -> None:
         """Train a network of encoded rows for about so many steps, and keep its best epoch."""
         warmup = kind_of(self.features_).pace.warmup_steps
         train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=self._most(), seed=self.seed_)
@@ -226,11 +228,11 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """The k features (b, d) of the largest absolute score, or all that are there."""
         return top_k_mask(scores.abs(), self.k_, valid)
 
-    def _ask(self, x: Tensor) -> Tensor:
+    def _query_encoded(self, x: Tensor) -> Tensor:
         """What the model says (n, c) of encoded rows."""
-        return self._asked(self.features_.decode(x))
+        return self._query_raw(self.features_.decode(x))
 
-    def _asked(self, rows: RawRows) -> Tensor:
+    def _query_raw(self, rows: RawRows) -> Tensor:
         """What the model says (n, c) of raw rows, as many at a time as may be in flight: class probabilities, or values in their units."""
         assert self.function_ is not None
         answers = []

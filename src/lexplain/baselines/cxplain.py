@@ -8,16 +8,16 @@ from torch import Tensor, nn
 from torch.distributions import Distribution
 
 from .. import check
-from ..core import Trial, as_target
+from ..core import Batch, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.splits import tenth
 from ..imputers import Constant
-from ..imputers.given import fitted_imputer
+from ..imputers.given import fit_imputer
 from ..methods import Step
 from ..models.target import in_classes
 from ..networks import MLP
 from ..objectives import cross_entropy
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 LEAST = 1e-7  # error that hiding a feature adds at the least, so that shares can be taken
 
@@ -60,13 +60,13 @@ class CXPlain(Baseline):
         check.counts(members=self.members, steps=self.steps)
         target = as_target(self._labels(y), self._target.outputs.real)
         self.shares_ = self._shares(x, target)
-        train, validation = tenth(Trial(x, target, goal=self.shares_), self.seed_)
+        train, validation = tenth(Batch(x, target, aux_target=self.shares_), self.seed_)
         # How often a member has each row: counts of a resample are the resample, and all members learn in one pass.
         counts = torch.stack([torch.randint(len(train), (len(train),)).bincount(minlength=len(train)) for _ in range(self.members)], 1)
         parts = (_beside(train, counts.float()), _beside(validation, torch.ones(len(validation), self.members)))
         self.resamples_ = counts  # (rows, members)
         self.networks_ = nn.ModuleList(MLP(self.features_.shape, self.features_.count, hidden=(64, 64)) for _ in range(self.members))
-        step = Step("cxplain", self.networks_, self._loss, self._loss, copies=self.members)
+        step = Step("cxplain", self.networks_, self._loss, self._loss, model_rows_per_row=self.members)
         self._train(self.networks_, step, parts, self.steps)
 
     def _labels(self, y: Labels) -> Tensor:
@@ -78,11 +78,11 @@ class CXPlain(Baseline):
 
     def _shares(self, x: Tensor, target: Distribution) -> Tensor:
         """Each feature's share (n, d) in the error that hiding it adds (equations 2 to 5)."""
-        imputer = fitted_imputer(self.imputer if self.imputer is not None else Constant(0.0), x, self.features_)
+        imputer = fit_imputer(self.imputer if self.imputer is not None else Constant(0.0), x, self.features_)
         count = self.features_.count
 
         def error(rows: Tensor) -> Tensor:
-            said = (self._ask(rows) - self._target.mean) / self._target.scale
+            said = (self._query_encoded(rows) - self._target.mean) / self._target.scale
             return cross_entropy(target, self._target.outputs.from_probabilities(said.float()))
 
         full = error(x)
@@ -94,11 +94,11 @@ class CXPlain(Baseline):
         added = (torch.stack(without, 1) - full[:, None]).clamp_min(LEAST)
         return added / added.sum(1, keepdim=True)
 
-    def _loss(self, trial: Trial) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         """Kullback-Leibler divergence of each member's shares from those measured, row by row as often as it has the row (equation 6)."""
-        assert trial.goal is not None
-        shares, counts = trial.goal[:, : self.features_.count], trial.goal[:, self.features_.count :]
-        told = self._members(trial.x).log()  # (m, b, d)
+        assert batch.aux_target is not None
+        shares, counts = batch.aux_target[:, : self.features_.count], batch.aux_target[:, self.features_.count :]
+        told = self._members(batch.x).log()  # (m, b, d)
         apart = (shares * (shares.log() - told)).sum(2)  # (m, b)
         return (counts.T * apart).mean()
 
@@ -109,7 +109,7 @@ class CXPlain(Baseline):
     def _copies(self) -> int:
         return int(self.members)
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         return self._members(rows.x).median(0).values
 
     def interval(self, X: RawRows, *, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
@@ -122,6 +122,6 @@ class CXPlain(Baseline):
         return low, high
 
 
-def _beside(rows: Trial, counts: Tensor) -> Trial:
-    assert rows.goal is not None
-    return Trial(rows.x, rows.target, goal=torch.cat([rows.goal, counts], 1))
+def _beside(rows: Batch, counts: Tensor) -> Batch:
+    assert rows.aux_target is not None
+    return Batch(rows.x, rows.target, aux_target=torch.cat([rows.aux_target, counts], 1))

@@ -8,15 +8,15 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Trial, as_target
+from ..core import Batch, as_target
 from ..core.contracts import Features, Labels, RandomState
 from ..core.splits import tenth
 from ..evaluation import train_evaluator
-from ..imputers.given import fitted_imputer
+from ..imputers.given import fit_imputer
 from ..masks import ShapleyKernel, UniformRate
 from ..methods import Step
 from ..networks import MLP
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 NULL_ROWS = 1000  # rows over which the answer to nothing is averaged, where what is hidden is drawn
 
@@ -62,20 +62,20 @@ class FastSHAP(Baseline):
         check.enough_rows(len(x))
         check.counts(steps=self.steps, masks=self.masks)
         said = self._target.values.reshape(len(x), -1)  # (n, c), standardised where it is a real value
-        rows = Trial(x, as_target(self._target.values, self._target.outputs.real))
+        rows = Batch(x, as_target(self._target.values, self._target.outputs.real))
         self._prepare_value(rows)
-        rows = Trial(x, rows.target, goal=self._grand(x, said))
+        rows = Batch(x, rows.target, aux_target=self._grand(x, said))
         nothing = torch.zeros(min(len(x), NULL_ROWS), self.features_.count, dtype=torch.bool)
         self.null_ = self._value(x[:NULL_ROWS], nothing).mean(0)  # (c,)
         shape, count = self.features_.shape, self.features_.count
         self.network_ = copy.deepcopy(self.network) if self.network is not None else MLP(shape, count * self._target.outputs.count)
-        step = Step("fastshap", self.network_, self._loss, self._loss, copies=2 * self.masks)
+        step = Step("fastshap", self.network_, self._loss, self._loss, model_rows_per_row=2 * self.masks)
         parts = tenth(rows, self.seed_)
         self._train(self.network_, step, parts, self.steps)
 
-    def _prepare_value(self, rows: Trial) -> None:
+    def _prepare_value(self, rows: Batch) -> None:
         if self.imputer is not None:
-            self.imputer_ = fitted_imputer(self.imputer, rows.x, self.features_)
+            self.imputer_ = fit_imputer(self.imputer, rows.x, self.features_)
             return
         # Masks of every size, the empty and the full one too: Shapley-kernel masks are never either, which the normalisation relies on.
         train, validation = tenth(rows, self.seed_)
@@ -88,7 +88,7 @@ class FastSHAP(Baseline):
         if self.imputer is None:
             worth: Tensor = self.surrogate_.probabilities(x, mask)
             return worth
-        return self._standard(self._ask(self.imputer_(x, self.features_.expand(mask)))).to(x.dtype)
+        return self._standard(self._query_encoded(self.imputer_(x, self.features_.expand(mask)))).to(x.dtype)
 
     def _standard(self, said: Tensor) -> Tensor:
         return (said - self._target.mean) / self._target.scale
@@ -106,18 +106,18 @@ class FastSHAP(Baseline):
         values: Tensor = raw + gap[:, None] / self.features_.count
         return values
 
-    def _loss(self, trial: Trial) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         """How far sums of values are from what subsets drawn by the Shapley kernel are worth (equation 6)."""
-        assert trial.goal is not None
-        drawn = ShapleyKernel(len(trial), self.features_.count, device=trial.x.device).sample((self.masks,))
+        assert batch.aux_target is not None
+        drawn = ShapleyKernel(len(batch), self.features_.count, device=batch.x.device).sample((self.masks,))
         shown = torch.cat([drawn, ~drawn])  # (2 m, b, d)
         with torch.no_grad():
-            copies = trial.x.expand(len(shown), *trial.x.shape).flatten(0, 1)
-            worth = self._value(copies, shown.flatten(0, 1)).reshape(len(shown), len(trial), -1)  # (2 m, b, c)
-        told = torch.einsum("mbd,bdc->mbc", shown.to(trial.x.dtype), self._values(trial.x, trial.goal))
+            copies = batch.x.expand(len(shown), *batch.x.shape).flatten(0, 1)
+            worth = self._value(copies, shown.flatten(0, 1)).reshape(len(shown), len(batch), -1)  # (2 m, b, c)
+        told = torch.einsum("mbd,bdc->mbc", shown.to(batch.x.dtype), self._values(batch.x, batch.aux_target))
         return (worth - self.null_ - told).square().mean()
 
-    def _scores(self, rows: Rows) -> Tensor:
-        assert rows.said is not None
-        values = self._values(rows.x, self._grand(rows.x, self._standard(rows.said)))
-        return values[torch.arange(len(rows)), :, rows.wanted] * self._target.scale
+    def _scores(self, rows: RowsToScore) -> Tensor:
+        assert rows.model_output is not None
+        values = self._values(rows.x, self._grand(rows.x, self._standard(rows.model_output)))
+        return values[torch.arange(len(rows)), :, rows.target_class] * self._target.scale

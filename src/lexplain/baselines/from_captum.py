@@ -14,7 +14,7 @@ from torch import Tensor
 
 from .. import check
 from ..core.contracts import Features, Labels, RandomState
-from .baseline import Baseline, EncodedNetwork, Rows
+from .baseline import Baseline, EncodedNetwork, RowsToScore
 
 
 class GradientBaseline(Baseline):
@@ -31,13 +31,13 @@ class GradientBaseline(Baseline):
 
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.require("captum.attr", extra="peers")  # before the rows to explain come
-        self.network_ = EncodedNetwork(self.model_, self.features_.to_network, self._count)
+        self.network_ = EncodedNetwork(self.model_, self.features_.as_network_input, self._count)
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         captum = check.require("captum.attr", extra="peers")
         device = self.network_.device
         with torch.backends.cudnn.flags(enabled=False):  # cuDNN's recurrent layers have no backward pass in evaluation mode
-            raw = self._attribute(captum, rows.x.to(device).requires_grad_(), rows.wanted.to(device))
+            raw = self._attribute(captum, rows.x.to(device).requires_grad_(), rows.target_class.to(device))
         return self.features_.gather(raw.detach())
 
 
@@ -49,7 +49,7 @@ class Saliency(GradientBaseline):
     """
 
     name = "saliency"
-    asks_off_data = False
+    perturbation_based = False
     method, settings = "Saliency", MappingProxyType({"abs": False})
 
 
@@ -61,7 +61,7 @@ class GradientXInput(GradientBaseline):
     """
 
     name = "gradient_x_input"
-    asks_off_data = False
+    perturbation_based = False
     method = "InputXGradient"
 
 
@@ -176,10 +176,10 @@ class Ablation(Baseline):
         self.owner_ = owner[None]
         self.first_ = (owner.flatten() == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) a column of each feature
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         captum = check.require("captum.attr", extra="peers")
         at_once = max(1, self._most() // len(rows))
-        method = captum.FeatureAblation(self._ask)
-        falls = method.attribute(rows.x, target=rows.wanted, feature_mask=self.owner_, perturbations_per_eval=at_once)
+        method = captum.FeatureAblation(self._query_encoded)
+        falls = method.attribute(rows.x, target=rows.target_class, feature_mask=self.owner_, perturbations_per_eval=at_once)
         scores: Tensor = falls.flatten(1)[:, self.first_]  # all columns of a feature carry its one fall
         return scores

@@ -13,7 +13,7 @@ from .. import check
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..features import Columns
 from ..features.tables import known_categories
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 
 class LIME(Baseline):
@@ -80,10 +80,10 @@ class LIME(Baseline):
             cells[j] = each.decode(code[:, None] if each.categories is None else np.eye(each.width)[code.astype(int)])
         return pd.DataFrame(cells).set_axis(list(features.labels), axis=1)
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         codes, owners = self._codes(rows.raw), torch.tensor(self._columns.owners)
         scores = torch.zeros(len(rows), self.features_.count, dtype=torch.double)
-        for row, (code, wanted) in enumerate(zip(codes, rows.wanted.tolist(), strict=True)):
+        for row, (code, wanted) in enumerate(zip(codes, rows.target_class.tolist(), strict=True)):
             self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place: the discretiser draws from the same object
             label = 1 if self._target.outputs.real else wanted  # lime calls a value the label 1
             found = self.explainer_.explain_instance(
@@ -94,5 +94,5 @@ class LIME(Baseline):
         return scores
 
     def _answer(self, codes: np.ndarray) -> np.ndarray:
-        answer: np.ndarray = self._asked(self._rows(codes)).numpy()
+        answer: np.ndarray = self._query_raw(self._rows(codes)).numpy()
         return answer[:, 0] if self._target.outputs.real else answer

@@ -12,7 +12,7 @@ from .. import check
 from ..core.contracts import Features, Labels, RandomState
 from ..core.seeding import numpy_seeded
 from ..features import Columns
-from .baseline import Baseline, EncodedNetwork, Rows
+from .baseline import Baseline, EncodedNetwork, RowsToScore
 
 
 class KernelSHAP(Baseline):
@@ -57,15 +57,15 @@ class KernelSHAP(Baseline):
 
     def _answer(self, x: np.ndarray) -> np.ndarray:
         rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
-        return np.asarray(self._ask(rows))
+        return np.asarray(self._query_encoded(rows))
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         samples: int | str = self.samples or "auto"
         values = []
         for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
             with numpy_seeded(self.seed_):
                 values.append(self.explainer_.shap_values(row[None], nsamples=samples, l1_reg=False, silent=True)[0])
-        return _of_class(torch.from_numpy(np.stack(values)), rows.wanted)
+        return _of_class(torch.from_numpy(np.stack(values)), rows.target_class)
 
 
 class DeepSHAP(Baseline):
@@ -97,11 +97,11 @@ class DeepSHAP(Baseline):
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.counts(background=self.background)
         shap = check.require("shap", extra="peers")
-        network = EncodedNetwork(self.model_, self.features_.to_network, self._count)
+        network = EncodedNetwork(self.model_, self.features_.as_network_input, self._count)
         self.background_ = x[torch.randperm(len(x))[: self.background]].to(network.device)
         self.explainer_ = shap.DeepExplainer(network, self.background_)
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         try:
             values = self.explainer_.shap_values(rows.x.to(self.background_.device))
         except AssertionError as broken:
@@ -111,7 +111,7 @@ class DeepSHAP(Baseline):
             ) from broken
         every = torch.as_tensor(values)
         every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
-        return self.features_.gather(_of_class(every, rows.wanted).reshape(rows.x.shape))
+        return self.features_.gather(_of_class(every, rows.target_class).reshape(rows.x.shape))
 
 
 class TreeSHAP(Baseline):
@@ -137,9 +137,9 @@ class TreeSHAP(Baseline):
                 "trees, or choose shap, which asks any model"
             ) from unknown
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         values = torch.as_tensor(np.asarray(self.explainer_.shap_values(rows.raw)), dtype=torch.double)
-        columns = _of_class(values, rows.wanted, two_sided=self._target.outputs.count == 2)  # (b, raw columns)
+        columns = _of_class(values, rows.target_class, two_sided=self._target.outputs.count == 2)  # (b, raw columns)
         features = cast("Columns", self.features_)
         owners = torch.tensor(features.owners)
         return torch.zeros(len(rows), features.count, dtype=columns.dtype).index_add(1, owners, columns)

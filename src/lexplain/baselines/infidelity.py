@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .. import check
 from ..core.contracts import Features, Labels, RandomState
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 RIDGE = 1e-9  # share of the mean square that keeps directions without noise solvable
 
@@ -48,15 +48,15 @@ class Infidelity(Baseline):
         check.counts(draws=self.draws)
         check.positive(noise=self.noise)
         noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, ...)
-        self.answers_ = self._ask(noisy)  # (m, c)
+        self.answers_ = self._query_encoded(noisy)  # (m, c)
         self.noisy_ = noisy.flatten(1).double()  # (m, D)
 
-    def _scores(self, rows: Rows) -> Tensor:
-        assert rows.said is not None
+    def _scores(self, rows: RowsToScore) -> Tensor:
+        assert rows.model_output is not None
         x, m = rows.x.flatten(1).double(), len(self.noisy_)
         sums, squares = self.noisy_.sum(0), self.noisy_.T @ self.noisy_  # (D,), (D, D)
-        falls = rows.said.gather(1, rows.wanted[:, None])  # (b, 1)
-        answers = self.answers_[:, rows.wanted].T  # (b, m)
+        falls = rows.model_output.gather(1, rows.target_class[:, None])  # (b, 1)
+        answers = self.answers_[:, rows.target_class].T  # (b, m)
         # With I = x - noisy: the sums over draws of I I^T and of I times the fall of the answer, without the (b, m, D) of all I.
         cross = x[:, :, None] * sums
         gram = m * x[:, :, None] * x[:, None, :] - cross - cross.mT + squares  # (b, D, D)

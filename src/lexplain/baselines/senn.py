@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Trial, as_target
+from ..core import Batch, as_target
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.splits import tenth
 from ..methods import Step
 from ..networks import MLP
 from ..objectives import cross_entropy
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 
 class _Network(nn.Module):
@@ -49,7 +49,7 @@ class SENN(Baseline):
     """
 
     name = "senn"
-    asks_off_data = False
+    perturbation_based = False
     kinds = ("columns",)
     needs = ("model", "y")
 
@@ -71,30 +71,30 @@ class SENN(Baseline):
         check.enough_rows(len(x))
         check.counts(steps=self.steps)
         self.network_ = _Network(self.features_.shape, self._target.outputs.count)
-        parts = tenth(Trial(x, as_target(self._target.values, self._target.outputs.real)), self.seed_)
+        parts = tenth(Batch(x, as_target(self._target.values, self._target.outputs.real)), self.seed_)
         step = Step("senn", self.network_, self._loss, self._misfit)
         self._train(self.network_, step, parts, self.steps)
 
-    def _misfit(self, trial: Trial) -> Tensor:
-        return cross_entropy(trial.target, self._target.outputs.from_network(self.network_(trial.x)[0])).mean()
+    def _misfit(self, batch: Batch) -> Tensor:
+        return cross_entropy(batch.target, self._target.outputs.from_network(self.network_(batch.x)[0])).mean()
 
-    def _loss(self, trial: Trial) -> Tensor:
+    def _loss(self, batch: Batch) -> Tensor:
         """Misfit, and how far the weights are from the slopes of the logits."""
-        x = trial.x.detach().requires_grad_()
+        x = batch.x.detach().requires_grad_()
         logits, weights = self.network_(x)
         slopes = [torch.autograd.grad(logits[:, c].sum(), x, create_graph=True)[0] for c in range(logits.shape[1])]
         apart = (torch.stack(slopes, 2) - weights).square().sum((1, 2)).mean()
-        loss: Tensor = cross_entropy(trial.target, self._target.outputs.from_network(logits)).mean() + self.smooth * apart
+        loss: Tensor = cross_entropy(batch.target, self._target.outputs.from_network(logits)).mean() + self.smooth * apart
         return loss
 
-    def _say(self, rows: RawRows, x: Tensor) -> Tensor:
+    def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor:
         logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._most())])
         said: Tensor = logits * self._target.scale + self._target.mean if self._target.outputs.real else logits.softmax(1)
         return said
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor]:
-        return partial(self._say, None, x)
+        return partial(self._explained_output, None, x)
 
-    def _scores(self, rows: Rows) -> Tensor:
-        weights = self.network_(rows.x)[1][torch.arange(len(rows)), :, rows.wanted]
+    def _scores(self, rows: RowsToScore) -> Tensor:
+        weights = self.network_(rows.x)[1][torch.arange(len(rows)), :, rows.target_class]
         return self.features_.gather(rows.x * weights) * self._target.scale

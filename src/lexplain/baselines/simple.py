@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Features, RandomState
-from .baseline import Baseline, Rows
+from .baseline import Baseline, RowsToScore
 
 
 class RandomBaseline(Baseline):
@@ -17,23 +17,23 @@ class RandomBaseline(Baseline):
     """
 
     name = "random"
-    asks_off_data = False
+    perturbation_based = False
     needs = ()
     kinds = None
 
-    def _scores(self, rows: Rows) -> Tensor:
-        return torch.rand(rows.total, self.features_.count, generator=torch.Generator().manual_seed(self.seed_))[rows.place]
+    def _scores(self, rows: RowsToScore) -> Tensor:
+        return torch.rand(rows.total, self.features_.count, generator=torch.Generator().manual_seed(self.seed_))[rows.position]
 
 
 class AllBaseline(Baseline):
     """Keep every feature, whatever `keep` says: what no selection can beat."""
 
     name = "all"
-    asks_off_data = False
+    perturbation_based = False
     needs = ()
     kinds = None
 
-    def _scores(self, rows: Rows) -> Tensor:
+    def _scores(self, rows: RowsToScore) -> Tensor:
         return torch.ones(len(rows), self.features_.count)
 
     def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
@@ -50,7 +50,7 @@ class OracleBaseline(Baseline):
     """
 
     name = "oracle"
-    asks_off_data = False
+    perturbation_based = False
     needs = ()
     kinds = None
 
@@ -66,8 +66,8 @@ class OracleBaseline(Baseline):
         super().__init__(keep=keep, features=features, max_rows=max_rows, random_state=random_state)
         self.truth = truth
 
-    def _scores(self, rows: Rows) -> Tensor:
-        return self.features_.truth(self.truth, rows.total)[rows.place].float()
+    def _scores(self, rows: RowsToScore) -> Tensor:
+        return self.features_.feature_truth(self.truth, rows.total)[rows.position].float()
 
     def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
         true = scores > 0

@@ -18,9 +18,9 @@ def audit(
     explanation: options.Audited,
     data: options.Data,
     label: options.Label = None,
-    outputs: options.OutputColumns = None,
-    train: options.JudgeRows = None,
-    keep: options.KeepOfScores = None,
+    probabilities: options.OutputColumns = None,
+    train: options.EvaluatorRows = None,
+    keep: options.KeepForScores = None,
     measure: options.Measures = None,
     margin: options.Margin = 0.02,
     out: options.CardFile = None,
@@ -43,9 +43,9 @@ def audit(
         )
     ours = Explainer.load(explanation) if check.ending(explanation, (".lex", ".csv", ".npy", ".json")) == ".lex" else None
     known, classes = (None, None) if ours is None else (ours.features_, getattr(ours, "classes_", None))
-    rows, others = rows_with_target(data, "test", label, outputs, known=known), None
+    rows, others = rows_with_target(data, "test", label, probabilities, known=known), None
     if train is not None or data in DATASETS:
-        learn = rows_with_target(train or data, "train", label, outputs, known=known)
+        learn = rows_with_target(train or data, "train", label, probabilities, known=known)
         others = (learn.x, in_classes(learn.y, classes), *(() if ours is None else (ours.explain(learn.x),)))
     card = auditing.audit(
         read_scores(explanation) if ours is None else ours.explain(rows.x),

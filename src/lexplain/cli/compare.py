@@ -21,12 +21,12 @@ def compare(
     explainers: options.Explainers,
     data: options.Datasets,
     seeds: options.Seeds = 3,
-    keep: options.KeepOfAll = None,
-    metric: options.Metrics = None,
+    keep: options.KeepForAll = None,
+    measure: options.ComparedMeasures = None,
     rows: options.TestRows = None,
     out: options.TableFile = None,
     store: options.Store = None,
-    again: options.Again = False,
+    recompute: options.Recompute = False,
     workers: options.Workers = 1,
 ) -> None:
     """Compare explainers on data sets, judged alike: by EVAL-X, by encoding, and by the truth where it is known.
@@ -39,12 +39,12 @@ def compare(
     from .rows import writable
 
     writable(out, (".csv", ".json", ".parquet", ".html", ".md"))
-    found = run(explainers, data, metric or None, seeds, keep=keep, rows=rows, store=store, again=again, workers=workers)
+    found = run(explainers, data, measure or None, seeds, keep=keep, rows=rows, store=store, recompute=recompute, workers=workers)
     tables = comparison_tables(found)
     shown = {title: table.map(shown_number) for title, table in tables.items()}
     _show(found, shown)
     lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
-    given = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--metric", name) for name in metric or ()]
+    given = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--measure", name) for name in measure or ()]
     given += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
     command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in given for word in pair)])
     sections = [Section(title, table=table) for title, table in tables.items()]
@@ -65,5 +65,5 @@ def _show(found: Comparison, tables: dict[str, pd.DataFrame]) -> None:
         show_table([str(name) for name in table.columns], table.itertuples(index=False))
     for line in found.failures():
         warn(line)
-    if found.older():
-        warn(f"computed by earlier code, --again computes them anew: {'; '.join(found.older())}")
+    if found.stale_cells():
+        warn(f"computed by earlier code, --recompute computes them anew: {'; '.join(found.stale_cells())}")

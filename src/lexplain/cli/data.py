@@ -13,7 +13,7 @@ def data(
     noise_columns: options.NoiseColumns = 0,
     correlation: options.Correlation = 0.0,
     target: options.TargetKind = "labels",
-    part: options.Part = "train",
+    split: options.SplitName = "train",
     out: options.PartFile = None,
 ) -> None:
     """List the built-in data sets, describe one, or write it to a file.
@@ -32,4 +32,4 @@ def data(
         return
     dataset = load_data(name or "", rows=rows, seed=seed, noise_columns=noise_columns, correlation=correlation, target=target)
     show_table([dataset.name, dataset.description], facts(dataset).items())
-    write_out(out, {ending: lambda: part_as_bytes(dataset, part, ending)})
+    write_out(out, {ending: lambda: part_as_bytes(dataset, split, ending)})

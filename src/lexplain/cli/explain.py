@@ -19,8 +19,8 @@ def explain(
     """
     from ..data.files import find_rows
     from ..explainers import Explainer
+    from ..report.formatting import shorten
     from ..report.rows import read_row
-    from ..report.wording import shorten
     from .rows import explanation_as_csv, writable
 
     writable(out, (".csv", ".json", ".html"))

@@ -14,7 +14,7 @@ from . import options
 from .output import warn, write_out
 
 if TYPE_CHECKING:
-    from ..data.files import Rows
+    from ..data.files import LoadedRows
     from ..explainers import Explainer
 
 
@@ -31,7 +31,7 @@ def fit(
     tolerance_points: options.TolerancePoints = None,
     budget: options.Budget = "default",
     label: options.Label = None,
-    outputs: options.OutputColumns = None,
+    probabilities: options.OutputColumns = None,
     regime: options.RegimeName = None,
     epochs: options.Epochs = None,
     batch_size: options.BatchSize = None,
@@ -44,7 +44,8 @@ def fit(
 ) -> None:
     """Learn which features make a prediction, from labels or from what a model said.
 
-    A built-in name means its train part. With --outputs the target is a model's recorded class probabilities (post hoc): name them all.
+    A built-in name means its train part. With --probabilities the target is a model's
+    recorded class probabilities (post hoc): name them all.
 
     Try: lexplain fit s3 --keep 5 --out model.lex
     """
@@ -56,7 +57,7 @@ def fit(
 
     writable(out, (".lex", ".safetensors"))
     writable(report, (".html",))
-    rows = rows_with_target(data, "train", label, outputs)
+    rows = rows_with_target(data, "train", label, probabilities)
     explainer = Explainer(method, keep=_size_asked(keep), penalty=penalty, regime=regime, device=device, random_state=seed)
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, imputer=imputer, continuity=continuity)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
@@ -80,7 +81,7 @@ def _size_asked(keep: str | None) -> float | str | None:
         raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
 
 
-def _timed_fit(explainer: Explainer, rows: Rows, checkpoint: Path | None) -> float:
+def _timed_fit(explainer: Explainer, rows: LoadedRows, checkpoint: Path | None) -> float:
     """Fit, and return the seconds it took; where the user stops it, say how to resume."""
     from ..explainers import FitWarning
 
@@ -95,15 +96,15 @@ def _timed_fit(explainer: Explainer, rows: Rows, checkpoint: Path | None) -> flo
     return perf_counter() - began
 
 
-def _summarise(explainer: Explainer, rows: Rows, seconds: float, out: Path) -> None:
+def _summarise(explainer: Explainer, rows: LoadedRows, seconds: float, out: Path) -> None:
     """Show what was learned, what was chosen on held-out rows, and what to be careful about."""
-    from ..report.wording import chosen_point
+    from ..report.formatting import describe_choice
 
     kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
     kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
     method, count = explainer.method_.name, explainer.features_.count
     typer.echo(f"{method}: {len(rows.x):,} rows, {count} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
     if explainer.path_ is not None:
-        typer.echo(f"Chosen on held-out rows: {chosen_point(explainer.path_)}.")
+        typer.echo(f"Chosen on held-out rows: {describe_choice(explainer.path_)}.")
     for finding in explainer.findings_:
         warn(f"{finding}.")

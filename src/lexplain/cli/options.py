@@ -20,7 +20,7 @@ OutputColumns = Annotated[str | None, Option(metavar="COL,COL", help="Columns wi
 Device = Annotated[str, Option(help="auto, cpu, cuda or cuda:1.")]
 Seed = Annotated[int, Option(help="The same seed gives the same result.")]
 Seeds = Annotated[int, Option(min=1, help="How many times to repeat it.")]
-Again = Annotated[bool, Option("--again", help="Compute again the cells that earlier code computed.")]
+Recompute = Annotated[bool, Option("--recompute", help="Compute again the cells that earlier code computed.")]
 Workers = Annotated[int, Option(min=1, help="Processes at a time.")]
 
 # ---- data ----
@@ -30,7 +30,7 @@ TrainRows = Annotated[int | None, Option(help="Rows to train on.")]
 NoiseColumns = Annotated[int, Option(help="Columns of noise to append.")]
 Correlation = Annotated[float, Option(help="Correlation of neighbouring columns, from 0 to below 1.")]
 TargetKind = Annotated[str, Option(help="What y is: labels, probabilities or values.")]
-Part = Annotated[str, Option(help="Which part to write: train, validation or test.")]
+SplitName = Annotated[str, Option(help="Which split to write: train, validation or test.")]
 PartFile = Annotated[Path | None, Option(help="Write the part: .csv, or .npz with the truth.")]
 
 # ---- fit ----
@@ -79,8 +79,8 @@ Audited = Annotated[
     Path,
     Argument(metavar="EXPLANATION", help="What lexplain fit wrote, or any tool's scores or masks of DATA's rows: .csv, .npy, .json."),
 ]
-JudgeRows = Annotated[str | None, Option(metavar="DATA", help="Other rows, which the judges learn from. Default: halves of DATA.")]
-KeepOfScores = Annotated[int | None, Option(min=1, help="For another tool's scores: how many features of a row count as kept.")]
+EvaluatorRows = Annotated[str | None, Option(metavar="DATA", help="Other rows, which the judges learn from. Default: halves of DATA.")]
+KeepForScores = Annotated[int | None, Option(min=1, help="For another tool's scores: how many features of a row count as kept.")]
 Measures = Annotated[list[str] | None, Option(help="A measure to take, such as retraining; repeatable. Default: the quick ones.")]
 Margin = Annotated[float, Option(min=0.0, help="Nats of encoding that are tolerated.")]
 CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")]
@@ -89,8 +89,8 @@ CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .cs
 
 Explainers = Annotated[list[str], Argument(metavar="EXPLAINER...", help="default, realx, l2x ... or shap, lime, saliency ...")]
 Datasets = Annotated[list[str], Option("--data", metavar="DATA", help="A built-in data set (see: lexplain data); repeatable.")]
-KeepOfAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: as many as really decide, else half.")]
-Metrics = Annotated[list[str] | None, Option(help="A measure to compare by, such as eACC; repeatable.")]
+KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: as many as really decide, else half.")]
+ComparedMeasures = Annotated[list[str] | None, Option(help="A measure to compare by, such as eACC; repeatable.")]
 TestRows = Annotated[int | None, Option(min=1, help="Most test rows to explain. Default: all, but 200 for shap and lime.")]
 TableFile = Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")]
 Store = Annotated[Path | None, Option(help="Keep finished cells in this folder, and resume from it when run again.")]

@@ -15,7 +15,7 @@ def reproduce(
     quick: options.TableQuick = False,
     seeds: options.Seeds = 3,
     out: options.ResultsFolder = Path("docs/results"),
-    again: options.Again = False,
+    recompute: options.Recompute = False,
     workers: options.Workers = 1,
 ) -> None:
     """Compute a table of the papers again, with the published numbers beside ours.
@@ -27,4 +27,4 @@ def reproduce(
     if name is None:
         show_table(["table", "what it is"], [(table.name, table.about) for table in tables.TABLES.values()])
     else:
-        typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, again=again)}")
+        typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, recompute=recompute)}")

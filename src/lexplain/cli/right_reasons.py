@@ -87,7 +87,7 @@ def _irrelevant_mask(columns: list[str], annotations: Path | None, features: Fea
 
 def _show_use(plain: Explanation, right: Explanation) -> None:
     """Show which share of all slopes each feature has, without and with the annotation."""
-    names = right.place_names
+    names = right.column_names
     before, after = (found.scores.mean(0) / found.scores.mean(0).sum() for found in (plain, right))
     order = before.maximum(after).argsort(descending=True).tolist()[:15]
     show_table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])

@@ -26,13 +26,13 @@ def writable(path: Path | None, endings: Sequence[str]) -> str:
     if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(f"{path} cannot be written: {folder} is no folder you may write to; choose another place")
     if chosen == ".parquet":
-        check.parquet_possible()
+        check.require_parquet()
     return chosen
 
 
 def rows_with_target(
     source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Features | None = None
-) -> files.Rows:
+) -> files.LoadedRows:
     """The rows that DATA means (see `data.files.find_rows`); refuse rows without a target."""
     try:
         rows = files.find_rows(source, part, label, outputs, known=known)

@@ -3,7 +3,8 @@
 Mask semantics, everywhere: **1 (True) = visible**. Hard masks are bool tensors, soft masks are float tensors in [0, 1].
 """
 
-from .dataset import Dataset as Dataset, Part as Part
+from .batch import Batch as Batch, concat_batches as concat_batches
+from .dataset import Dataset as Dataset, DataSplit as DataSplit
 from .explanation import Explanation as Explanation
 from .face import ExplainerFace as ExplainerFace, Explains as Explains
 from .outputs import (
@@ -17,4 +18,3 @@ from .outputs import (
     target_values as target_values,
 )
 from .seeding import seeded as seeded
-from .trial import Trial as Trial, joined as joined

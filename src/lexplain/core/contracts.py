@@ -17,7 +17,7 @@ from torch.distributions import Distribution
 from .outputs import Outputs as Outputs
 
 if TYPE_CHECKING:
-    from .trial import Trial
+    from .batch import Batch
 
 RawRows: TypeAlias = Any  # rows as users have them: an array, a DataFrame, a tensor, a list of texts; only Features look inside
 Labels: TypeAlias = Any  # labels, values or probabilities as users have them; only `models.target` looks inside
@@ -25,7 +25,7 @@ Model: TypeAlias = Any  # a model as users have it: an estimator, a network, any
 RandomState: TypeAlias = Any  # a seed, or what scikit-learn's `check_random_state` takes
 Json: TypeAlias = Any  # what a JSON file can hold
 ToolOutput: TypeAlias = Any  # what any tool returned of rows: an Explanation, scores, masks; only `auditing.as_explanation` looks inside
-ToolExplainer: TypeAlias = Any  # an explainer as users have it: an object with `explain`, or a function; only `auditing.asking` asks it
+ToolExplainer: TypeAlias = Any  # an explainer as users have it: an object with `explain`, or a function; only `auditing.callables` asks it
 Names: TypeAlias = tuple[str, ...] | tuple[tuple[str, ...], ...]  # one name a feature, or one tuple of names a row
 
 
@@ -60,7 +60,7 @@ class Features(Protocol):
         """Whether `fit` made this object."""
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def input_names(self) -> tuple[str, ...]:
         """One name a raw input: the columns of a table, the numbers of an image."""
 
     @property
@@ -90,10 +90,10 @@ class Features(Protocol):
     def decode(self, x: Tensor) -> RawRows:
         """Turn encoded rows back into what a model reads."""
 
-    def to_network(self, x: Tensor) -> Tensor:
+    def as_network_input(self, x: Tensor) -> Tensor:
         """Turn encoded rows into what a torch network reads, with gradients; refuse where no network could read them."""
 
-    def model_rows(self, X: RawRows, x: Tensor) -> RawRows:
+    def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
         """Return raw rows X as the model reads them: X itself where it came in the form of the fit, else what its encoding x decodes to."""
 
     def from_array(self, values: np.ndarray | Tensor) -> RawRows:
@@ -105,10 +105,10 @@ class Features(Protocol):
     def gather(self, values: Tensor) -> Tensor:
         """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
 
-    def on_inputs(self, scores: Tensor) -> Tensor:
+    def expand_scores(self, scores: Tensor) -> Tensor:
         """Turn scores of features (b, d) into scores of raw inputs, in the layout of raw rows."""
 
-    def cells(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
+    def cell_values(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
         """Return what raw rows hold, one column (n,) a feature; None where a feature is not one value."""
 
     def row_names(self, X: RawRows) -> Names:
@@ -117,7 +117,7 @@ class Features(Protocol):
     def neighbours(self) -> Tensor:
         """Return the pairs (m, 2) of features that lie side by side, for connected masks."""
 
-    def truth(self, given: object, rows: int) -> Tensor:
+    def feature_truth(self, given: object, rows: int) -> Tensor:
         """Turn the truth of raw inputs, or of features, into (rows, d) of bool; refuse that of other rows."""
 
     def state(self) -> dict[str, Any]:
@@ -152,35 +152,35 @@ class MaskDistribution(Protocol):
         """Draw hard masks (*shape, b, d)."""
 
 
-class Relaxes(MaskDistribution, Protocol):
+class HasRelaxed(MaskDistribution, Protocol):
     """Has soft masks."""
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
         """Draw soft masks (*shape, b, d) that carry gradients to the logits."""
 
 
-class Pairs(MaskDistribution, Protocol):
+class HasPaired(MaskDistribution, Protocol):
     """Has hard masks and soft ones of the same noise."""
 
     def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
         """Draw hard masks and the relaxed ones of the same noise."""
 
 
-class Draws(MaskDistribution, Protocol):
+class HasDraw(MaskDistribution, Protocol):
     """Has hard masks with a log-probability."""
 
     def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
         """Draw hard masks and log-probabilities (*shape, b), for the score function."""
 
 
-class Mirrors(MaskDistribution, Protocol):
+class HasAntithetic(MaskDistribution, Protocol):
     """Has pairs of masks of mirrored noise."""
 
     def antithetic(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor, Tensor]:
         """Draw two masks of mirrored noise, and the weight of each coordinate in DisARM's gradient."""
 
 
-class Coupled(NamedTuple):
+class CoupledSample(NamedTuple):
     """What REBAR draws: a hard mask, its relaxation, one more relaxation given the hard mask, and the log-probability of the draw."""
 
     hard: Tensor  # (*shape, b, d) of bool
@@ -189,10 +189,10 @@ class Coupled(NamedTuple):
     log_prob: Tensor  # (*shape, b)
 
 
-class Couples(MaskDistribution, Protocol):
+class HasCoupled(MaskDistribution, Protocol):
     """Has what REBAR needs."""
 
-    def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
+    def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
         """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask."""
 
 
@@ -235,7 +235,7 @@ class Estimator(Protocol):
         """Whether the predictor must be differentiable."""
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
 
     def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
@@ -255,5 +255,5 @@ class Estimator(Protocol):
 class Term(Protocol):
     """A part of an objective, in nats: a trial to costs (M, b) of its masks, or to costs (b,) of its mask distribution."""
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """The cost of each row."""

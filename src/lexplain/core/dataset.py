@@ -11,7 +11,7 @@ from .contracts import Features, RawRows
 
 
 @dataclass(frozen=True)
-class Part:
+class DataSplit:
     """One split of a data set."""
 
     x: RawRows  # (n, ...) float32 array, or a DataFrame where columns have types of their own
@@ -29,13 +29,13 @@ class Dataset:
 
     name: str
     description: str
-    train: Part
-    validation: Part
-    test: Part
+    train: DataSplit
+    validation: DataSplit
+    test: DataSplit
     names: tuple[str, ...]  # one a raw column
     features: Features | None = None  # Features to explain it with; None: one feature a column
     control_flow: int | None = None  # the feature that only decides which others matter
 
-    def frame(self, part: Part) -> pd.DataFrame:
+    def frame(self, part: DataSplit) -> pd.DataFrame:
         """The rows of a part as a DataFrame with the data set's names."""
         return part.x if isinstance(part.x, pd.DataFrame) else pd.DataFrame(part.x, columns=list(self.names))

@@ -23,7 +23,7 @@ def digest(*things: Any) -> str:
     """Hexadecimal digits that tell these things from all others, by what they hold; the same in every process."""
     found = hashlib.blake2b(digest_size=12)
     for thing in things:
-        found.update(_told(thing, ()))
+        found.update(_content(thing, ()))
     return found.hexdigest()
 
 
@@ -32,7 +32,7 @@ def short_digest(record: Json) -> str:
     return hashlib.blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
-def _told(thing: object, within: tuple[int, ...]) -> bytes:
+def _content(thing: object, within: tuple[int, ...]) -> bytes:
     """What a thing holds, as bytes; a thing that holds itself is told once."""
     if id(thing) in within:
         return b"itself"
@@ -50,7 +50,7 @@ def _told(thing: object, within: tuple[int, ...]) -> bytes:
     if parts is None:
         return head + repr(thing).encode()
     inner = (*within, id(thing))
-    each = b"".join(hashlib.blake2b(_told(name, inner) + _told(part, inner)).digest() for name, part in parts.items())
+    each = b"".join(hashlib.blake2b(_content(name, inner) + _content(part, inner)).digest() for name, part in parts.items())
     return head + hashlib.blake2b(each).digest()
 
 

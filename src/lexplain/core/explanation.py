@@ -31,16 +31,16 @@ class Explanation:
     method: str = ""
     features: Features | None = None  # what turns a feature mask into a raw mask
     target_index: Tensor | None = None  # (b,) the class asked for; None: the predicted one
-    predict: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
+    compute_prediction: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
     classes: tuple[Labels, ...] | None = None  # c class labels; None for a real-valued output
     additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
-    base: Tensor | None = None  # (b,) what the scores of an additive method add up from
+    base_values: Tensor | None = None  # (b,) what the scores of an additive method add up from
     valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
     unexplained: Tensor | None = None  # (b,) features that a row has beyond those of the fit, which stay visible; None: there are none
-    asks_off_data: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
+    perturbation_based: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
 
     def __post_init__(self) -> None:
-        shape, names, own = self.scores.shape, self.names, self.names_differ
+        shape, names, own = self.scores.shape, self.names, self.names_per_row
         fits = self.scores.ndim == 2 and shape == self.mask.shape and (self.valid is None or self.valid.shape == shape)
         if not fits or not (len(names) == shape[0] and all(len(row) <= shape[1] for row in names) if own else len(names) == shape[1]):
             raise ValueError(
@@ -49,9 +49,9 @@ class Explanation:
             )
         if self.valid is not None and bool((self.mask & ~self.valid).any()):
             raise ValueError("the mask keeps padding, which is no feature; a feature that is not valid can never be kept")
-        if self.base is not None and tuple(self.base.shape) != shape[:1]:
+        if self.base_values is not None and tuple(self.base_values.shape) != shape[:1]:
             raise ValueError(
-                f"base has shape {tuple(self.base.shape)}, but {shape[0]} explained rows need one base value each: ({shape[0]},)"
+                f"base has shape {tuple(self.base_values.shape)}, but {shape[0]} explained rows need one base value each: ({shape[0]},)"
             )
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Explanation:
         """Whether both say the same of the same features; the rows and the predictor do not count."""
         if not isinstance(other, Explanation):
             return NotImplemented
-        tensors = ("scores", "mask", "target_index", "base", "valid", "unexplained")
+        tensors = ("scores", "mask", "target_index", "base_values", "valid", "unexplained")
         plain = ("names", "method", "classes", "additive")
         return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
             _same(getattr(self, name), getattr(other, name)) for name in tensors
@@ -80,46 +80,46 @@ class Explanation:
             names=self._names_of(index),
             data=take_rows(self.data, index),
             target_index=None if self.target_index is None else self.target_index[at],
-            predict=None if self.predict is None else lambda: self.prediction[at],
-            base=None if self.base is None else self.base[at],
+            compute_prediction=None if self.compute_prediction is None else lambda: self.prediction[at],
+            base_values=None if self.base_values is None else self.base_values[at],
             valid=None if self.valid is None else self.valid[at],
             unexplained=None if self.unexplained is None else self.unexplained[at],
         )
 
     def _names_of(self, index: np.ndarray) -> Names:
         """The names of some rows; without rows, where each had its own, those of the places."""
-        some: Names = tuple(self.names[i] for i in index) if self.names_differ else self.names
-        return some or self.place_names
+        some: Names = tuple(self.names[i] for i in index) if self.names_per_row else self.names
+        return some or self.column_names
 
     @property
-    def names_differ(self) -> bool:
+    def names_per_row(self) -> bool:
         """Whether each row has names of its own."""
         return len(self.names) > 0 and not isinstance(self.names[0], str)
 
     def row_names(self, row: int) -> tuple[str, ...]:
         """The d names of one row's features; those of padding are empty."""
-        names = self.names[row] if self.names_differ else self.names
+        names = self.names[row] if self.names_per_row else self.names
         return (*(str(name) for name in names), *[""] * (self.scores.shape[1] - len(names)))
 
     @property
-    def place_names(self) -> tuple[str, ...]:
+    def column_names(self) -> tuple[str, ...]:
         """One name a column of the scores, whatever the rows: the features' own, else their places, from 1."""
-        if not self.names_differ:
+        if not self.names_per_row:
             return self.row_names(0) if len(self) else tuple(map(str, self.names))
         known = None if self.features is None else self.features.names
         return known if known is not None and len(known) == self.scores.shape[1] else tuple(map(str, range(1, self.scores.shape[1] + 1)))
 
     @property
-    def counts(self) -> Tensor:
+    def feature_counts(self) -> Tensor:
         """(b,) how many features each row has, padding left out."""
         return torch.full((len(self),), self.scores.shape[1]) if self.valid is None else self.valid.sum(1)
 
     @cached_property
     def prediction(self) -> Tensor:
         """(b, c) class probabilities, or (b, 1) values, from the kept features alone; computed when first read."""
-        if self.predict is None:
+        if self.compute_prediction is None:
             raise AttributeError("this explanation came without a predictor; explain with a fitted Explainer to have one")
-        return self.predict()
+        return self.compute_prediction()
 
     @cached_property
     def target(self) -> Tensor:
@@ -132,12 +132,12 @@ class Explanation:
 
     def to_frame(self) -> pd.DataFrame:
         """One row an instance; `frame["score"]` and `frame["kept"]` hold one column a feature, and `frame["name"]` where names differ."""
-        columns = list(self.place_names)
+        columns = list(self.column_names)
         parts = {
             "score": pd.DataFrame(self.scores.cpu().numpy(), columns=columns, index=self._index),
             "kept": pd.DataFrame(self.mask.cpu().numpy(), columns=columns, index=self._index),
         }
-        if self.names_differ:
+        if self.names_per_row:
             parts["name"] = pd.DataFrame([self.row_names(row) for row in range(len(self))], columns=columns, index=self._index)
         return pd.concat(parts, axis=1)
 
@@ -165,8 +165,8 @@ class Explanation:
                 "mask": self.mask.int().tolist(),
                 "valid": None if self.valid is None else self.valid.int().tolist(),
                 "additive": self.additive,
-                "base": None if self.base is None else self.base.tolist(),
-                "asks_off_data": self.asks_off_data,
+                "base": None if self.base_values is None else self.base_values.tolist(),
+                "asks_off_data": self.perturbation_based,
                 **longer,
             }
         )
@@ -185,8 +185,8 @@ class Explanation:
             target_index=None if record["target"] is None else torch.tensor(record["target"]),
             classes=None if record["classes"] is None else tuple(record["classes"]),
             additive=record.get("additive", False),
-            base=None if record.get("base") is None else torch.tensor(record["base"]),
-            asks_off_data=record.get("asks_off_data"),
+            base_values=None if record.get("base") is None else torch.tensor(record["base"]),
+            perturbation_based=record.get("asks_off_data"),
             unexplained=None if record.get("unexplained") is None else torch.tensor(record["unexplained"]),
             valid=None if record.get("valid") is None else torch.tensor(record["valid"]).bool().reshape(-1, width),
         )
@@ -198,11 +198,11 @@ class Explanation:
         """
         shap = check.require("shap", extra="peers")
         numbers, shown = self._values()
-        base = self.base.cpu().numpy() if self.additive and self.base is not None else NoBase(self.method)
-        names = list(self.place_names)
+        base = self.base_values.cpu().numpy() if self.additive and self.base_values is not None else NoBaseValue(self.method)
+        names = list(self.column_names)
         return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=shown, feature_names=names)
 
-    def cells(self, row: int) -> list[object]:
+    def cell_values(self, row: int) -> list[object]:
         """What one row holds at each feature; None where that is not one value, or not known."""
         columns = self._columns(take_rows(self.data, np.array([row])))
         return [None if column is None else column[0] for column in columns]
@@ -213,7 +213,7 @@ class Explanation:
         if data is None:
             return [None] * count
         if self.features is not None:
-            return [None if column is None else pd.Series(column).reset_index(drop=True) for column in self.features.cells(data)]
+            return [None if column is None else pd.Series(column).reset_index(drop=True) for column in self.features.cell_values(data)]
         table = pd.DataFrame(data) if np.ndim(data) == 2 else pd.DataFrame()
         return [table.iloc[:, j].reset_index(drop=True) for j in range(count)] if table.shape[1] == count else [None] * count
 
@@ -258,7 +258,7 @@ def _record_in(text: str) -> dict[str, Any]:
     return record
 
 
-class NoBase:
+class NoBaseValue:
     """Stands where shap looks for the value that scores add up from, and refuses to be one: the wording of that refusal."""
 
     shape = ()  # shap takes a mean of rows for one that has lost its base values
@@ -278,7 +278,7 @@ class NoBase:
     def __radd__(self, other: float) -> float:  # shap's force plots add the scores up before they look
         return other + float(self)
 
-    def __add__(self, other: object) -> NoBase:  # shap computes with explanations, such as e * 2, base values and all
+    def __add__(self, other: object) -> NoBaseValue:  # shap computes with explanations, such as e * 2, base values and all
         return self
 
     __sub__ = __mul__ = __truediv__ = __add__

@@ -45,7 +45,7 @@ def write_atomically(path: Path, tensors: Mapping[str, Tensor], record: Mapping[
         temporary.chmod(mode)
 
 
-def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def read_file(path: Path, file_format: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Read what `write_atomically` wrote, or say why not."""
     path = Path(path)
     if not path.is_file():
@@ -53,12 +53,12 @@ def read_file(path: Path, kind: str) -> tuple[dict[str, Tensor], dict[str, Any]]
     try:
         with safe_open(path, framework="pt") as stored:
             record = json.loads((stored.metadata() or {}).get("lexplain", "null"))
-            if isinstance(record, dict) and record.get("format") == kind:
+            if isinstance(record, dict) and record.get("format") == file_format:
                 return {name: stored.get_tensor(name) for name in stored.keys()}, record  # noqa: SIM118  a safetensors handle is no dict
     except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as broken:
         raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
     found = record.get("format") if isinstance(record, dict) else None
-    raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {kind!r}")
+    raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {file_format!r}")
 
 
 def refuse_other_weights(path: Path, tensors: Mapping[str, Tensor], needed: Mapping[str, Tensor], what: str) -> None:

@@ -11,23 +11,23 @@ from math import ceil
 import torch
 from torch import Tensor
 
-from .trial import Trial
+from .batch import Batch
 
 
-def tenth_at(rows: Trial, seed: int) -> tuple[Tensor, Tensor]:
+def tenth_at(rows: Batch, seed: int) -> tuple[Tensor, Tensor]:
     """Indices of nine tenths of the rows and of the other tenth, drawn by the seed."""
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).to(rows.x.device)
     held = max(5, len(rows) // 10)
     return order[held:], order[:held]
 
 
-def tenth(rows: Trial, seed: int) -> tuple[Trial, Trial]:
+def tenth(rows: Batch, seed: int) -> tuple[Batch, Batch]:
     """Nine tenths of the rows and the other tenth, drawn by the seed."""
     learn, held = tenth_at(rows, seed)
     return rows.take(learn), rows.take(held)
 
 
-def first_tenth(rows: Trial, *, least: int = 0) -> tuple[Trial, Trial]:
+def first_tenth(rows: Batch, *, least: int = 0) -> tuple[Batch, Batch]:
     """The later nine tenths of the rows and the first tenth, or at least so many rows."""
     held = max(least, len(rows) // 10)
     return rows.take(slice(held, None)), rows.take(slice(0, held))
@@ -40,7 +40,7 @@ def halves(rows: int, *, seed: int) -> tuple[Tensor, Tensor]:
     return order[:half], order[half:]
 
 
-def share(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
+def share(rows: Batch, held_out: float) -> tuple[Batch, Batch]:
     """The rows without a share of them (at least five rows), and that share."""
     order, held = torch.randperm(len(rows)), max(5, ceil(held_out * len(rows)))
     return rows.take(order[held:]), rows.take(order[:held])
@@ -50,13 +50,13 @@ def share(rows: Trial, held_out: float) -> tuple[Trial, Trial]:
 class Splits:
     """The rows of one fit."""
 
-    train: Trial  # to learn from
-    validation: Trial  # to choose the best epoch, the price and the rate on
-    unseen: Trial  # used by nothing in the fit
+    train: Batch  # to learn from
+    validation: Batch  # to choose the best epoch, the price and the rate on
+    test: Batch  # used by nothing in the fit
     seed: int  # of the fit
 
     @classmethod
-    def of(cls, rows: Trial, seed: int) -> Splits:
+    def of(cls, rows: Batch, seed: int) -> Splits:
         """Divide rows: a tenth for validation, or up to 200 rows if there are few, and a twentieth unseen."""
         order = torch.randperm(len(rows))
         held, unseen = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))

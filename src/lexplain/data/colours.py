@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lexplain.core import Part
+from lexplain.core import DataSplit
 
 from .confounded import Confounded
 
@@ -49,13 +49,13 @@ def draw(rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndar
         top[np.flatnonzero(wrong), place] = generator.integers(4, size=len(place))
 
 
-def _part(rows: int, generator: np.random.Generator) -> Part:
+def _part(rows: int, generator: np.random.Generator) -> DataSplit:
     pixels, y = draw(rows, generator)
     truth = rule_mask(CORNERS) | rule_mask(TOP)
-    return Part(PALETTE[pixels].reshape(rows, -1), y, np.broadcast_to(truth, (rows, len(truth))))
+    return DataSplit(PALETTE[pixels].reshape(rows, -1), y, np.broadcast_to(truth, (rows, len(truth))))
 
 
-def _colours(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
+def _colours(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, DataSplit]:
     many = rows or 20_000
     sizes = (many, max(many // 10, 10), many)
     train, validation, test = (_part(size, np.random.default_rng([place, seed])) for place, size in enumerate(sizes))

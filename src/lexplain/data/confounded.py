@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.model_selection import train_test_split
 
 from lexplain import check
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 
 from .images import MNIST_FILES, from_idx
 
@@ -35,7 +35,7 @@ _TUMOUR = (
 )
 
 
-def confound(part: Part) -> np.ndarray:
+def confound(part: DataSplit) -> np.ndarray:
     """The irrelevant_mask (n, d) of a part whose truth is known: 1 where a feature must not decide."""
     if part.truth is None:
         raise ValueError("nobody knows which features of this part may decide; give an irrelevant_mask of your own")
@@ -54,7 +54,7 @@ class Confounded:
     name: str
     description: str
     names: tuple[str, ...]
-    make: Callable[[int | None, int], tuple[Part, Part, Part]]
+    make: Callable[[int | None, int], tuple[DataSplit, DataSplit, DataSplit]]
     truth_sizes: tuple[int, ...]
     control_flow: None = None
 
@@ -86,18 +86,18 @@ def decoyed(x: np.ndarray, shades: np.ndarray, generator: np.random.Generator, *
     return np.where(swatch, value[:, None, None], x).astype(np.float32), ~swatch
 
 
-def _decoy_parts(pictures: Iterable[tuple[np.ndarray, np.ndarray]], seed: int, *, size: int) -> tuple[Part, Part, Part]:
+def _decoy_parts(pictures: Iterable[tuple[np.ndarray, np.ndarray]], seed: int, *, size: int) -> tuple[DataSplit, DataSplit, DataSplit]:
     """Swatches that tell the class in the first two of three (pictures, classes), and nothing in the last."""
     parts = []
     for place, (x, y) in enumerate(pictures):
         generator = np.random.default_rng([seed, place])
         shades = y if place < 2 else generator.integers(CLASSES, size=len(y))
         shown, may = decoyed(x, shades, generator, size=size)
-        parts.append(Part(shown.reshape(len(x), -1), y, may.reshape(len(x), -1)))
+        parts.append(DataSplit(shown.reshape(len(x), -1), y, may.reshape(len(x), -1)))
     return parts[0], parts[1], parts[2]
 
 
-def _decoy_digits(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
+def _decoy_digits(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, DataSplit]:
     told = load_digits()
     x, y = (told.images / 16).astype(np.float32), told.target.astype(np.int64)
     seen, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
@@ -105,7 +105,7 @@ def _decoy_digits(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
     return _decoy_parts([(x[part], y[part]) for part in (train[:rows], validation, test)], seed, size=2)
 
 
-def _decoy_mnist(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
+def _decoy_mnist(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, DataSplit]:
     digits = from_idx(MNIST_FILES)
     (x, y), test = ((digits.x[side, 0] / np.float32(255), digits.y[side]) for side in (~digits.test, digits.test))
     order = np.random.default_rng([seed, 3]).permutation(len(y))
@@ -122,13 +122,17 @@ def iris_beside_cancer() -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([iris, cancer], axis=1).astype(np.float32), np.repeat(np.arange(2), 50)
 
 
-def _iris_cancer(rows: int | None, seed: int) -> tuple[Part, Part, Part]:
+def _iris_cancer(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, DataSplit]:
     x, y = iris_beside_cancer()
     train, test = train_test_split(np.arange(100), test_size=0.33, random_state=seed)
     may = np.broadcast_to(np.arange(x.shape[1]) >= IRIS, x.shape)
     gone = np.where(may, x, 0.0).astype(np.float32)
     train, validation = train[10:][:rows], train[:10]
-    return Part(x[train], y[train], may[train]), Part(x[validation], y[validation], may[validation]), Part(gone[test], y[test], may[test])
+    return (
+        DataSplit(x[train], y[train], may[train]),
+        DataSplit(x[validation], y[validation], may[validation]),
+        DataSplit(gone[test], y[test], may[test]),
+    )
 
 
 def _pixels(side: int) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from lexplain import check
 from lexplain.core import Dataset
 
 from .cache import File, require_known_format
-from .images import Pictures, divided, rows_and_seed
-from .photographs import Album, album
+from .images import RawImages, divided, rows_and_seed
+from .photographs import PhotoArchive, album
 
 SIDE, PATCH = 64, 4  # pixels of an image and of a feature, both ways
 CORNERS = ("x_lmouth", "y_lmouth", "x_rmouth", "y_rmouth")
@@ -41,14 +41,14 @@ class Faces:
         check.positive(box_height=box_height, box_width=box_width)
         found = album(self.files[0], "smile", *CORNERS, side=SIDE, mode="RGB")
         truth = mouth_units(_corners(found), height=box_height, width=box_width)
-        pictures = Pictures(found, found.labels("smile"), found.test, truth)
+        pictures = RawImages(found, found.labels("smile"), found.test, truth)
         return divided(self.name, self.description, pictures, rows=rows, split=np.random.default_rng(seed), patch=PATCH)
 
 
-def _corners(found: Album) -> np.ndarray:
+def _corners(found: PhotoArchive) -> np.ndarray:
     """The left and the right end of each mouth (n, 2, 2), as (x, y) in pixels."""
     try:
-        ends = np.array([found.said[column] for column in CORNERS], dtype=np.float64).T.reshape(-1, 2, 2)
+        ends = np.array([found.table[column] for column in CORNERS], dtype=np.float64).T.reshape(-1, 2, 2)
     except ValueError:
         ends = np.full((1, 2, 2), np.nan)
     require_known_format(bool(np.isfinite(ends).all()), found.file, f"labels.csv has cells in {', '.join(CORNERS)} that are no numbers")

@@ -27,7 +27,7 @@ TARGET_NAMES = ("y", "label", "target", "class")  # what a target column is call
 
 
 @dataclass(frozen=True)
-class Rows:
+class LoadedRows:
     """Rows to fit, to explain or to audit, wherever they came from."""
 
     x: pd.DataFrame | np.ndarray  # (n, d), a DataFrame where the columns have names; or images (n, c, h, w)
@@ -47,7 +47,7 @@ class NoTargetError(ValueError):
         self.path, self.columns = path, list(columns)
 
 
-def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Features | None = None) -> Rows:
+def find_rows(source: str, part: str, label: str | None = None, outputs: str | None = None, *, known: Features | None = None) -> LoadedRows:
     """The rows that a word on the command line means: a part of a built-in data set (seed 0), or a file.
 
     Args:
@@ -63,13 +63,13 @@ def find_rows(source: str, part: str, label: str | None = None, outputs: str | N
         data = load_data(source)
         rows = getattr(data, part)
         x = rows.x if rows.x.ndim > 2 else data.frame(rows)
-        return Rows(x, rows.y, data.names, truth=rows.truth, control_flow=data.control_flow, features=data.features)
+        return LoadedRows(x, rows.y, data.names, truth=rows.truth, control_flow=data.control_flow, features=data.features)
     if Path(source).suffix.lower() not in ENDINGS:
         raise ValueError(
             f"{source!r} is neither a file that ends in {' or '.join(ENDINGS)} nor a data set; the data sets are: {', '.join(DATASETS)}"
         )
     named = [name.strip() for name in outputs.split(",")] if outputs is not None else None
-    decided = None if known is None else known.inputs
+    decided = None if known is None else known.input_names
     text_of = None if known is None else kind_of(known).text_columns
     found = read_table(source, label, named, features=decided, text=() if text_of is None or known is None else text_of(known))
     if found.left_out:
@@ -84,7 +84,7 @@ def read_table(
     *,
     features: Sequence[str] | None = None,
     text: Sequence[str] = (),
-) -> Rows:
+) -> LoadedRows:
     """Read rows and their target from a .csv or an .npz file.
 
     Args:
@@ -104,7 +104,7 @@ def read_table(
     return _read_npz(path, features)
 
 
-def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None, text: Sequence[str]) -> Rows:
+def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features: Sequence[str] | None, text: Sequence[str]) -> LoadedRows:
     frame = _frame(path, text)
     columns = [str(name) for name in frame.columns]
     _refuse_missing_columns([*([label] if label is not None else []), *outputs, *(features or ())], columns, path)
@@ -119,7 +119,7 @@ def _read_csv(path: Path, label: str | None, outputs: tuple[str, ...], features:
     _refuse_text(frame[list(outputs)], path)
     y = frame[list(outputs)].to_numpy() if outputs else frame[label].to_numpy() if label is not None else None
     used = {*features, *(outputs or (label,))}
-    return Rows(x, y, tuple(features), left_out=tuple(name for name in columns if name not in used))
+    return LoadedRows(x, y, tuple(features), left_out=tuple(name for name in columns if name not in used))
 
 
 def _guess(spare: Sequence[str], *, known: bool) -> str | None:
@@ -199,21 +199,21 @@ def _numbers_in(column: pd.Series[Any]) -> pd.Series[Any]:
     return numbers
 
 
-def _read_npz(path: Path, features: Sequence[str] | None) -> Rows:
+def _read_npz(path: Path, features: Sequence[str] | None) -> LoadedRows:
     arrays = _arrays(path)
     _refuse_misfits(path, arrays, target=features is None)
     x, y, truth = arrays["x"], arrays.get("y"), arrays.get("truth")
     if x.ndim > 2:
-        return Rows(x, y, (), truth=truth)
+        return LoadedRows(x, y, (), truth=truth)
     if "names" not in arrays:
-        return Rows(x, y, tuple(f"x{j + 1}" for j in range(x.shape[1])), truth=truth)
+        return LoadedRows(x, y, tuple(f"x{j + 1}" for j in range(x.shape[1])), truth=truth)
     names = [str(name) for name in arrays["names"]]
     _refuse_unnamed(path, names, len(x))
     frame = pd.DataFrame(x, columns=names)
     if features is None or list(features) == names:
-        return Rows(frame, y, tuple(names), truth=truth)
+        return LoadedRows(frame, y, tuple(names), truth=truth)
     _refuse_missing_columns(features, names, path)
-    return Rows(frame[list(features)], y, tuple(features), left_out=tuple(name for name in names if name not in features))
+    return LoadedRows(frame[list(features)], y, tuple(features), left_out=tuple(name for name in names if name not in features))
 
 
 def _refuse_misfits(path: Path, arrays: Mapping[str, np.ndarray], *, target: bool) -> None:

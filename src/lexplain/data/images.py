@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from sklearn.datasets import load_digits
 
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 from lexplain.features import Patches
 
 from ..check import FEWEST_ROWS
@@ -22,7 +22,7 @@ SIDE = 28  # pixels of MNIST's and Fashion-MNIST's images, both ways
 
 
 @dataclass(frozen=True)
-class Pictures:
+class RawImages:
     """All images of a data set as they are stored, before they are split."""
 
     x: RawRows  # (n, channels, height, width) of uint8: an array, or what decodes some of them when it is indexed
@@ -31,11 +31,11 @@ class Pictures:
     truth: np.ndarray | None = None  # (n, d) of bool
     white: int = 255  # what becomes 1.0
 
-    def part(self, index: np.ndarray) -> Part:
+    def part(self, index: np.ndarray) -> DataSplit:
         """Some of them as rows, float32 in [0, 1]."""
         x = self.x[index].astype(np.float32, order="C")
         x /= self.white
-        return Part(x, self.y[index], None if self.truth is None else self.truth[index])
+        return DataSplit(x, self.y[index], None if self.truth is None else self.truth[index])
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Images:
     name: str
     description: str
     size: tuple[int, int]  # rows and columns of pixels
-    read: Callable[[tuple[File, ...], np.random.Generator], Pictures]
+    read: Callable[[tuple[File, ...], np.random.Generator], RawImages]
     files: tuple[File, ...] = ()
     patch: int = 1
     truth_sizes: tuple[int, ...] = ()
@@ -74,7 +74,7 @@ class Images:
         return divided(self.name, self.description, self.read(self.files, drawn), rows=rows, split=split, patch=self.patch)
 
 
-def divided(name: str, description: str, pictures: Pictures, *, rows: int | None, split: np.random.Generator, patch: int) -> Dataset:
+def divided(name: str, description: str, pictures: RawImages, *, rows: int | None, split: np.random.Generator, patch: int) -> Dataset:
     """Split images into parts whose every beginning holds the classes in proportion."""
     seen, test = (np.flatnonzero(side)[interleaved(pictures.y[side], split)] for side in (~pictures.test, pictures.test))
     learn = round(0.8 * len(seen))
@@ -85,7 +85,7 @@ def divided(name: str, description: str, pictures: Pictures, *, rows: int | None
     parts = [seen[:most], seen[learn:][:held], test if rows is None else test[:most]]
     train, validation, judged = map(pictures.part, parts)
     features = Patches(patch, layout="NCHW")
-    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).inputs, features=features)
+    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).input_names, features=features)
 
 
 def rows_and_seed(rows: int | None, seed: int) -> None:
@@ -123,11 +123,11 @@ def idx(file: File, *, dimensions: int) -> np.ndarray:
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
-def from_idx(files: tuple[File, ...], _: np.random.Generator | None = None, *, only: tuple[int, ...] = tuple(range(10))) -> Pictures:
+def from_idx(files: tuple[File, ...], _: np.random.Generator | None = None, *, only: tuple[int, ...] = tuple(range(10))) -> RawImages:
     """Images and labels to learn from, then those for testing; `only` these classes, which are numbered anew in their order."""
     x, y = zip(*(_labelled(*files[at : at + 2], only=only) for at in (0, 2)), strict=True)
     test = np.repeat([False, True], [len(labels) for labels in y])
-    return Pictures(np.concatenate(x), np.concatenate(y), test)
+    return RawImages(np.concatenate(x), np.concatenate(y), test)
 
 
 def _labelled(images: File, labels: File, *, only: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -216,12 +216,12 @@ Reference:
 """
 
 
-def small_digits(_: tuple[File, ...], draw: np.random.Generator) -> Pictures:
+def small_digits(_: tuple[File, ...], draw: np.random.Generator) -> RawImages:
     """Scikit-learn's 1,797 digits, a quarter of them for testing."""
     x, y = load_digits(return_X_y=True)
     test = np.zeros(len(y), dtype=bool)
     test[interleaved(y, draw)[: round(len(y) / 4)]] = True
-    return Pictures(x.astype(np.uint8).reshape(-1, 1, 8, 8), y.astype(np.int64), test, white=16)
+    return RawImages(x.astype(np.uint8).reshape(-1, 1, 8, 8), y.astype(np.int64), test, white=16)
 
 
 digits = Images("digits", "Which digit is written, 0 to 9, in few pixels (scikit-learn's digits).", (8, 8), small_digits)

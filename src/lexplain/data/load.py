@@ -21,7 +21,7 @@ from .synthetic import L2X, SWITCHING
 from .tabular import TABLES
 
 
-class Source(Protocol):
+class DatasetSource(Protocol):
     """What a data set on the menu says of itself; calling it, with the options it has, makes the Dataset."""
 
     @property
@@ -48,8 +48,8 @@ class Source(Protocol):
         """Make it; each data set names its own options."""
 
 
-SOURCES: tuple[Source, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces, colours, *CONFOUNDED, newsgroups)
-DATASETS: dict[str, Source] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
+SOURCES: tuple[DatasetSource, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces, colours, *CONFOUNDED, newsgroups)
+DATASETS: dict[str, DatasetSource] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
 
 
 def load_data(

@@ -9,7 +9,7 @@ import tarfile
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 
 from .cache import File
 
@@ -60,10 +60,10 @@ class Newsgroups:
         told = posts(ARCHIVE.read())
         weigh = TfidfVectorizer(lowercase=False, max_features=WORDS)
         weigh.fit([text for text, _ in told["train"]])
-        train, test = (Part(_weights(weigh, told[part]), np.array([group for _, group in told[part]])) for part in ("train", "test"))
+        train, test = (DataSplit(_weights(weigh, told[part]), np.array([group for _, group in told[part]])) for part in ("train", "test"))
         order = np.random.default_rng(seed).permutation(len(train))
         held, seen = np.split(order, [len(order) // 10])
-        parts = [Part(train.x[rows], train.y[rows]) for rows in (seen, held)]
+        parts = [DataSplit(train.x[rows], train.y[rows]) for rows in (seen, held)]
         return Dataset(self.name, self.description, parts[0], parts[1], test, tuple(weigh.get_feature_names_out()))
 
 

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from .cache import File
-from .images import FASHION_FILES, MNIST_FILES, SIDE, Images, Pictures, from_idx, small_digits
+from .images import FASHION_FILES, MNIST_FILES, SIDE, Images, RawImages, from_idx, small_digits
 
 
 def side_by_side(target: np.ndarray, other: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -22,15 +22,15 @@ def side_by_side(target: np.ndarray, other: np.ndarray, draw: np.random.Generato
     return x, truth
 
 
-def digit_and_clothes(files: tuple[File, ...], draw: np.random.Generator, *, target: int) -> Pictures:
+def digit_and_clothes(files: tuple[File, ...], draw: np.random.Generator, *, target: int) -> RawImages:
     """Image i of MNIST beside image i of Fashion-MNIST, labelled by the one (`target` 0) or by the other (1)."""
     both = from_idx(files[:4], draw), from_idx(files[4:], draw)
     decides, beside = both[target], both[1 - target]
     x, truth = side_by_side(decides.x, beside.x, draw)
-    return Pictures(x, decides.y, decides.test, truth)
+    return RawImages(x, decides.y, decides.test, truth)
 
 
-def digit_and_noise(_: tuple[File, ...], draw: np.random.Generator) -> Pictures:
+def digit_and_noise(_: tuple[File, ...], draw: np.random.Generator) -> RawImages:
     """A digit beside the pixels of another digit of the same side of the split, in an order of their own for every row."""
     digits = small_digits((), draw)
     other = np.empty_like(digits.x)
@@ -38,10 +38,10 @@ def digit_and_noise(_: tuple[File, ...], draw: np.random.Generator) -> Pictures:
         other[side] = digits.x[draw.permutation(np.flatnonzero(side))]
     other = draw.permuted(other.reshape(len(other), -1), axis=1).reshape(digits.x.shape)
     x, truth = side_by_side(digits.x, other, draw)
-    return Pictures(x, digits.y, digits.test, truth, white=digits.white)
+    return RawImages(x, digits.y, digits.test, truth, white=digits.white)
 
 
-def _panels(name: str, description: str, side: int, read: Callable[..., Pictures], files: tuple[File, ...] = ()) -> Images:
+def _panels(name: str, description: str, side: int, read: Callable[..., RawImages], files: tuple[File, ...] = ()) -> Images:
     return Images(name, description, (side, 2 * side), read, files, truth_sizes=(side * side,))
 
 

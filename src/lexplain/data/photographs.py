@@ -13,17 +13,17 @@ import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from .cache import File, require_known_format
-from .images import Images, Pictures
+from .images import Images, RawImages
 
 MOST_BYTES = 1 << 22  # of one file in an archive, unpacked
 
 
 @dataclass(frozen=True)
-class Album:
+class PhotoArchive:
     """The photographs of an archive, decoded when they are asked for, and what its labels.csv says of each."""
 
     archive: ZipFile
-    said: dict[str, list[str]]  # column -> n cells
+    table: dict[str, list[str]]  # column -> n cells
     file: str  # the archive's name, for refusals
     side: int
     mode: str
@@ -31,31 +31,31 @@ class Album:
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """Of all photographs, as of an array."""
-        return len(self.said["file"]), len(self.mode), self.side, self.side  # a mode has one letter a channel
+        return len(self.table["file"]), len(self.mode), self.side, self.side  # a mode has one letter a channel
 
     def __getitem__(self, index: np.ndarray) -> np.ndarray:
         """Some photographs (n, channels, side, side) of uint8."""
         x = np.empty((len(index), self.side, self.side, len(self.mode)), dtype=np.uint8)
         for row, at in zip(x, index, strict=True):
-            name = self.said["file"][at]
+            name = self.table["file"][at]
             row[:] = _decoded(_member(self.archive, name, self.file), f"{self.file}: {name}", self.side, self.mode).reshape(row.shape)
         return x.transpose(0, 3, 1, 2)
 
     def labels(self, column: str) -> np.ndarray:
         """A column of 0 and 1, as (n,) of int64."""
-        odd = sorted(set(self.said[column]) - {"0", "1"})
+        odd = sorted(set(self.table[column]) - {"0", "1"})
         require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column {column!r}, where 0 or 1 is needed")
-        return np.array(self.said[column]).astype(np.int64)
+        return np.array(self.table[column]).astype(np.int64)
 
     @property
     def test(self) -> np.ndarray:
         """Which photographs are for testing (n,)."""
-        odd = sorted(set(self.said["split"]) - {"train", "test"})
+        odd = sorted(set(self.table["split"]) - {"train", "test"})
         require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column 'split', where train or test is needed")
-        return np.array([word == "test" for word in self.said["split"]])
+        return np.array([word == "test" for word in self.table["split"]])
 
 
-def album(file: File, *columns: str, side: int, mode: str) -> Album:
+def album(file: File, *columns: str, side: int, mode: str) -> PhotoArchive:
     """Open an archive of photographs.
 
     Args:
@@ -68,7 +68,9 @@ def album(file: File, *columns: str, side: int, mode: str) -> Album:
         archive = ZipFile(io.BytesIO(file.read()))
     except BadZipFile as broken:
         raise ValueError(f"{file.path} is no zip file, or damaged ({broken}); put it there anew") from None
-    return Album(archive, _table(_member(archive, "labels.csv", file.path), ("file", "split", *columns), file.path), file.path, side, mode)
+    return PhotoArchive(
+        archive, _table(_member(archive, "labels.csv", file.path), ("file", "split", *columns), file.path), file.path, side, mode
+    )
 
 
 def _member(archive: ZipFile, name: str, path: str) -> bytes:
@@ -106,10 +108,10 @@ def _decoded(content: bytes, name: str, side: int, mode: str) -> np.ndarray:
         raise ValueError(f"{name} is no JPEG image, or damaged ({str(broken)[:100]}); put the file there anew") from None
 
 
-def labelled(files: tuple[File, ...], _: np.random.Generator, *, side: int, mode: str) -> Pictures:
+def labelled(files: tuple[File, ...], _: np.random.Generator, *, side: int, mode: str) -> RawImages:
     """The photographs of an archive with the column `label`."""
     found = album(files[0], "label", side=side, mode=mode)
-    return Pictures(found, found.labels("label"), found.test)
+    return RawImages(found, found.labels("label"), found.test)
 
 
 chest_xray = Images(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from lexplain import check
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 
 TARGETS = ("labels", "probabilities", "values")
 VALUES_NOISE = 0.1  # standard deviation of the noise on real-valued targets
@@ -73,7 +73,7 @@ class Synthetic:
         names = tuple(f"x{j + 1}" for j in range(self.columns + noise_columns))
         return Dataset(self.name, self.description, train, validation, test, names, control_flow=self.control_flow)
 
-    def _draw(self, generator: np.random.Generator, rows: int, noise_columns: int, correlation: float, target: str) -> Part:
+    def _draw(self, generator: np.random.Generator, rows: int, noise_columns: int, correlation: float, target: str) -> DataSplit:
         # one stream a purpose: drawing more of one thing leaves the others as they were
         own, noise, sides, answers = generator.spawn(4)
         white = np.concatenate([own.standard_normal((rows, self.columns)), noise.standard_normal((rows, noise_columns))], axis=1)
@@ -81,11 +81,11 @@ class Synthetic:
         if self.control_flow is not None:
             z[:, self.control_flow] += self.gap * sides.choice([-1.0, 1.0], rows)
         x = z.astype(np.float32)
-        log_odds, truth = self.judge(x)
+        log_odds, truth = self.log_odds_and_truth(x)
         y, probabilities = _answer(log_odds, target, answers)
-        return Part(x, y, truth, probabilities)
+        return DataSplit(x, y, truth, probabilities)
 
-    def judge(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def log_odds_and_truth(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The log-odds (n,) of class 0 and the true features (n, D) of rows x (n, D)."""
         exact = x.astype(np.float64)
         side = np.zeros(len(x), dtype=int) if self.control_flow is None else (x[:, self.control_flow] >= 0).astype(int)  # (n,)

@@ -12,7 +12,7 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
-from lexplain.core import Dataset, Part
+from lexplain.core import Dataset, DataSplit
 
 from .cache import File
 
@@ -43,7 +43,7 @@ class Table:
         seen, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=classes, random_state=seed)
         train, validation = train_test_split(seen, test_size=0.2, stratify=None if classes is None else classes[seen], random_state=seed)
         train, validation, test = _all_categories_first(x, train, validation, test)
-        parts = [Part(x.iloc[rows], y[rows]) for rows in (train, validation, test)]
+        parts = [DataSplit(x.iloc[rows], y[rows]) for rows in (train, validation, test)]
         return Dataset(self.name, self.description, parts[0], parts[1], parts[2], tuple(map(str, x.columns)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.contracts import Cost, Mirrors
+from ..core.contracts import Cost, HasAntithetic
 from .sampled import Sampled
 
 
@@ -22,7 +22,7 @@ class Disarm(Sampled):
     needs = "antithetic"
     needs_gradient = False
 
-    def __call__(self, p: Mirrors, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasAntithetic, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; the mirrored mask is the baseline."""
         one, two, weight = p.antithetic((self.samples, group))
         with torch.no_grad():
@@ -32,6 +32,6 @@ class Disarm(Sampled):
         return loss
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples

@@ -21,13 +21,13 @@ class MarginalGains:
         draws: masks a row.
         floor: least probability that a feature is on, and that it is off, so that no gain is measured in one company alone.
         temperature: of the policy; lower is closer to its mode.
-        at_once: most features tried with one mask; of more, each mask tries others.
+        features_per_mask: most features tried with one mask; of more, each mask tries others.
     """
 
     draws: int = 16
     floor: float = 0.05
     temperature: float = 0.5
-    at_once: int = 32
+    features_per_mask: int = 32
 
     def policy(self, p: MaskDistribution) -> Tensor:
         """Probability (b, d) that a feature is on while gains are measured."""
@@ -61,7 +61,7 @@ class MarginalGains:
 
     def _turns(self, among: Tensor) -> list[Tensor]:
         """Which of some features each mask tries: each as often as the others, give or take one."""
-        count, tried = len(among), min(len(among), self.at_once)
+        count, tried = len(among), min(len(among), self.features_per_mask)
         needed = -(-self.draws * count // tried)
         orders = [among[torch.randperm(count, device=among.device)] for _ in range(-(-needed * tried // count) + 1)]
         if tried == count:
@@ -70,6 +70,6 @@ class MarginalGains:
         return [torch.unique(queue[start : start + tried]) for start in range(0, needed * tried, tried)]
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
-        return 1 + self.at_once
+        return 1 + self.features_per_mask

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..core.contracts import Cost, Relaxes
+from ..core.contracts import Cost, HasRelaxed
 
 
 @dataclass(frozen=True)
@@ -16,18 +16,18 @@ class Pathwise:
     samples: int = 1
     needs = "relaxed"
     needs_gradient = True
-    is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
+    returns_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
 
-    def __call__(self, p: Relaxes, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasRelaxed, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""
         return cost(p.relaxed((self.samples, group))).mean()
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return self.samples
 
-    def masks(self, p: Relaxes, shape: tuple[int, ...]) -> Tensor:
+    def masks(self, p: HasRelaxed, shape: tuple[int, ...]) -> Tensor:
         """The kind of masks a predictor must learn to read: soft ones."""
         relaxed: Tensor = p.relaxed(shape)
         return relaxed.detach()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.contracts import Cost, Couples
+from ..core.contracts import Cost, HasCoupled
 from .sampled import Sampled
 
 
@@ -31,7 +31,7 @@ class Rebar(Sampled):
     needs_gradient = True
     needs_smooth = True
 
-    def __call__(self, p: Couples, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasCoupled, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; the relaxed masks are the baseline."""
         draw = p.coupled((self.samples, group))
         with torch.no_grad():
@@ -43,6 +43,6 @@ class Rebar(Sampled):
         return loss
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return 2 * self.samples

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ..core.contracts import Cost, Draws
+from ..core.contracts import Cost, HasDraw
 from .sampled import Sampled
 
 
@@ -25,7 +25,7 @@ class Reinforce(Sampled):
     needs = "draw"
     needs_gradient = False
 
-    def __call__(self, p: Draws, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasDraw, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector.
 
         Args:

@@ -16,7 +16,7 @@ class Sampled:
     samples: int = 1
 
     @property
-    def masks_a_call(self) -> int:
+    def masks_per_call(self) -> int:
         """How many masks of a row one call of the cost holds at the most."""
         return self.samples
 

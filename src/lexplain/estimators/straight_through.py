@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..core.contracts import Cost, Pairs
+from ..core.contracts import Cost, HasPaired
 from .sampled import Sampled
 
 
@@ -20,9 +20,9 @@ class StraightThrough(Sampled):
 
     needs = "paired"
     needs_gradient = True
-    is_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
+    returns_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
 
-    def __call__(self, p: Pairs, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
+    def __call__(self, p: HasPaired, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
         """Return a scalar whose gradient trains the selector; a baseline has no use here."""
         hard, soft = p.paired((self.samples, group))
         return cost(hard + (soft - soft.detach())).mean()

@@ -11,15 +11,15 @@ from torch import Tensor, nn
 from torch.distributions import Categorical
 from torch.nn.functional import softplus
 
-from ..core import Trial, target_values
+from ..core import Batch, target_values
 from ..core.rows import MAX_ROWS
 from ..core.splits import tenth_at
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..methods import Step
 from ..objectives import cross_entropy
 from ..training.network import Loss, Network, train_network
 from . import evaluator as evaluators
-from .evaluator import Evaluator, chosen_masks, dealer
+from .evaluator import Evaluator, require_explainer_masks, shuffled_mask_sampler
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -51,15 +51,17 @@ class MaskDensityRatio(nn.Module):
         return self.forward(x, mask, valid).clamp(max=MAX_LOG_WEIGHT).exp()
 
     def fit(
-        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
+        self, train: Batch, masks: Tensor, validation: Batch, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
     ) -> MaskDensityRatio:
         """Learn from masks (n, d) chosen for rows."""
-        dealt = dealer(masks, fabric)
+        dealt = shuffled_mask_sampler(masks, fabric)
 
-        def mistakes(trial: Trial) -> Tensor:
-            return (softplus(-self(trial.x, chosen_masks(trial), trial.valid)) + softplus(self(trial.x, dealt(trial), trial.valid))).mean()
+        def mistakes(batch: Batch) -> Tensor:
+            return (
+                softplus(-self(batch.x, require_explainer_masks(batch), batch.valid)) + softplus(self(batch.x, dealt(batch), batch.valid))
+            ).mean()
 
-        step = Step("mask density", self.predictor, mistakes, mistakes, copies=2)
+        step = Step("mask density", self.predictor, mistakes, mistakes, model_rows_per_row=2)
         return _learn(self, step, (train, masks), (validation, validation_masks), fabric=fabric, seed=seed)
 
 
@@ -76,46 +78,48 @@ class MaskAwareReader(nn.Module):
         density: what the values alone say about whether a mask was chosen; only what the class adds is learned here.
     """
 
-    def __init__(self, untold: Evaluator, density: MaskDensityRatio) -> None:
+    def __init__(self, mask_agnostic: Evaluator, density: MaskDensityRatio) -> None:
         super().__init__()
-        self.untold, self.density, self.strength = untold, density, 1.0
-        self.start, self.learned = (copy.deepcopy(untold.predictor) for _ in range(2))  # their difference begins at 0
+        self.mask_agnostic, self.density, self.strength = mask_agnostic, density, 1.0
+        self.start, self.learned = (copy.deepcopy(mask_agnostic.predictor) for _ in range(2))  # their difference begins at 0
 
     def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Categorical:
         """The distribution (n,) of the class given what chosen masks (n, d) show of rows (n, ...)."""
-        return Categorical(logits=self.untold(x, mask, valid).logits + self.strength * self.odds(x, mask, valid), validate_args=False)
+        return Categorical(
+            logits=self.mask_agnostic(x, mask, valid).logits + self.strength * self.odds(x, mask, valid), validate_args=False
+        )
 
     def odds(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
         """How much (n, c) each class adds to the log-odds that the mask was chosen for the row."""
         with torch.no_grad():
-            before = _numbers(self.untold, self.start, x, mask, valid)
-        return _numbers(self.untold, self.learned, x, mask, valid) - before
+            before = _numbers(self.mask_agnostic, self.start, x, mask, valid)
+        return _numbers(self.mask_agnostic, self.learned, x, mask, valid) - before
 
     def fit(
-        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
+        self, train: Batch, masks: Tensor, validation: Batch, validation_masks: Tensor, *, fabric: Fabric | None, seed: int
     ) -> MaskAwareReader:
         """Learn from masks (n, d) chosen for rows; the best epoch and strength are those that predict the validation rows best."""
-        dealt = dealer(masks, fabric)
+        dealt = shuffled_mask_sampler(masks, fabric)
 
-        def odds(trial: Trial, mask: Tensor) -> Tensor:
+        def odds(batch: Batch, mask: Tensor) -> Tensor:
             with torch.no_grad():
-                by_values: Tensor = self.density(trial.x, mask, trial.valid)[:, None]
-            return by_values + self.odds(trial.x, mask, trial.valid)
+                by_values: Tensor = self.density(batch.x, mask, batch.valid)[:, None]
+            return by_values + self.odds(batch.x, mask, batch.valid)
 
-        def mistakes(trial: Trial) -> Tensor:
-            wrong = softplus(-odds(trial, chosen_masks(trial))) + softplus(odds(trial, dealt(trial)))  # (b, c)
-            return (target_values(trial.target) * wrong).sum(1).mean()
+        def mistakes(batch: Batch) -> Tensor:
+            wrong = softplus(-odds(batch, require_explainer_masks(batch))) + softplus(odds(batch, dealt(batch)))  # (b, c)
+            return (target_values(batch.target) * wrong).sum(1).mean()
 
-        def missed(trial: Trial) -> Tensor:
-            return cross_entropy(trial.target, self(trial.x, chosen_masks(trial), trial.valid)).mean()
+        def missed(batch: Batch) -> Tensor:
+            return cross_entropy(batch.target, self(batch.x, require_explainer_masks(batch), batch.valid)).mean()
 
-        step = Step("mask-aware reader", self.learned, mistakes, missed, copies=2)
+        step = Step("mask-aware reader", self.learned, mistakes, missed, model_rows_per_row=2)
         _learn(self, step, (train, masks), (validation, validation_masks), fabric=fabric, seed=seed)
-        self._choose_strength(replace(validation, chosen=validation_masks.bool()), missed)
+        self._choose_strength(replace(validation, explainer_masks=validation_masks.bool()), missed)
         return self
 
     @torch.no_grad()
-    def _choose_strength(self, validation: Trial, missed: Loss) -> None:
+    def _choose_strength(self, validation: Batch, missed: Loss) -> None:
         rows, losses = validation.to(next(self.parameters()).device), {}
         for self.strength in STRENGTHS:
             losses[self.strength] = float(missed(rows))
@@ -124,25 +128,25 @@ class MaskAwareReader(nn.Module):
 
 def _numbers(reader: Evaluator | MaskDensityRatio, predictor: nn.Module, x: Tensor, mask: Tensor, valid: Tensor | None) -> Tensor:
     """A predictor's numbers (n, c), before they stand for anything, for what a reader sees."""
-    raw = raw_mask(reader.features, mask, valid)
+    raw = encoded_mask(reader.features, mask, valid)
     numbers: Tensor = predictor.network(torch.cat([reader.imputer(x, raw), raw.to(x.dtype)], 1))  # type: ignore[operator]  # a Module
     return numbers
 
 
 def _learn(
-    module: Network, step: Step, train: tuple[Trial, Tensor], validation: tuple[Trial, Tensor], *, fabric: Fabric | None, seed: int
+    module: Network, step: Step, train: tuple[Batch, Tensor], validation: tuple[Batch, Tensor], *, fabric: Fabric | None, seed: int
 ) -> Network:
     """Train one part of a module on rows with their chosen masks, for as long as a reader learns."""
-    parts = replace(train[0], chosen=train[1].bool()), replace(validation[0], chosen=validation[1].bool())
+    parts = replace(train[0], explainer_masks=train[1].bool()), replace(validation[0], explainer_masks=validation[1].bool())
     steps, rate = evaluators.READER_STEPS, evaluators.READER_RATE
     return train_network(module, step, parts, steps=steps, learning_rate=rate, fabric=fabric, seed=seed)
 
 
 def encoding_values(
     evaluator: Evaluator,
-    train: Trial,
+    train: Batch,
     train_mask: Tensor,
-    judged: Trial,
+    judged: Batch,
     mask: Tensor,
     *,
     fabric: Fabric | None = None,
@@ -170,22 +174,22 @@ def encoding_values(
     chosen = (train.take(learn), train_mask[learn], train.take(check), train_mask[check])
     density = MaskDensityRatio(evaluator).fit(*chosen, fabric=fabric, seed=seed)
     dealt = (train_mask[learn], *chosen[::2])
-    untold = evaluator.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
+    mask_agnostic = evaluator.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
     if evaluator.predictor.outputs.real:  # a tilted Normal need not be one: both go on by themselves, for as long
-        told: Evaluator | MaskAwareReader = untold.reader(*chosen, fabric=fabric, seed=seed)
-        untold = untold.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
+        told: Evaluator | MaskAwareReader = mask_agnostic.fit_reader(*chosen, fabric=fabric, seed=seed)
+        mask_agnostic = mask_agnostic.adapted_to(*dealt, weight=density.weight, fabric=fabric, seed=seed)
     else:
-        told = MaskAwareReader(untold, density).fit(*chosen, fabric=fabric, seed=seed)
+        told = MaskAwareReader(mask_agnostic, density).fit(*chosen, fabric=fabric, seed=seed)
     with torch.no_grad():
-        device = next(untold.parameters()).device
-        parts = list(zip(judged.parts(max_rows), torch.split(mask, max_rows), strict=True))
+        device = next(mask_agnostic.parameters()).device
+        parts = list(zip(judged.chunks(max_rows), torch.split(mask, max_rows), strict=True))
         known, unknown = (
             torch.cat([_log_likelihood(reader, rows.to(device), shown.to(device)).cpu() for rows, shown in parts])
-            for reader in (told, untold)
+            for reader in (told, mask_agnostic)
         )
     return (known - unknown).double()
 
 
-def _log_likelihood(reader: Evaluator | MaskAwareReader, rows: Trial, shown: Tensor) -> Tensor:
+def _log_likelihood(reader: Evaluator | MaskAwareReader, rows: Batch, shown: Tensor) -> Tensor:
     """How likely (b,) a reader finds the targets of rows, of which it is shown some features."""
     return -cross_entropy(rows.target, reader(rows.x, shown, rows.valid))

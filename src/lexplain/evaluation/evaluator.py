@@ -12,14 +12,14 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core import Outputs, Trial, seeded
+from ..core import Batch, Outputs, seeded
 from ..core.contracts import Features
 from ..core.files import read_file, write_atomically
 from ..core.kinds import kind_of
 from ..core.splits import tenth
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..imputers import Constant
-from ..masks import Coins, FixedMasks
+from ..masks import FixedRate, RandomMasks
 from ..methods import Step
 from ..models import Trained
 from ..objectives import cross_entropy
@@ -28,13 +28,13 @@ from ..training.network import train_network
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-KIND = "lexplain.judge/1"
-JUDGE_STEPS = 4000  # optimiser steps of an evaluator's training
+FORMAT = "lexplain.judge/1"
+EVALUATOR_STEPS = 4000  # optimiser steps of an evaluator's training
 READER_STEPS = 1000  # optimiser steps in which an evaluator adapts to given masks
 READER_RATE = 3e-4  # learning rate of these steps
-DEALS = 4  # times that each validation row is dealt a mask
+SHUFFLES_PER_ROW = 4  # times that each validation row is dealt a mask
 Weight = Callable[[Tensor, Tensor, Tensor | None], Tensor]  # rows, masks and what is valid, to how much each pair counts (n,)
-Split = Callable[[Trial], tuple[Trial, Trial]]  # rows to those to learn from, and those to choose the best epoch on
+Split = Callable[[Batch], tuple[Batch, Batch]]  # rows to those to learn from, and those to choose the best epoch on
 
 
 class Evaluator(nn.Module):
@@ -52,14 +52,14 @@ class Evaluator(nn.Module):
         Jethani et al., Have We Learned to Explain?, 2021, section 4.
     """
 
-    def __init__(self, features: Features, outputs: Outputs, *, network: nn.Module | None = None, masks: FixedMasks = Coins) -> None:
+    def __init__(self, features: Features, outputs: Outputs, *, network: nn.Module | None = None, masks: RandomMasks = FixedRate) -> None:
         super().__init__()
         self.features, self.masks, self.imputer = features, masks, Constant(0.0)
         self.predictor = Trained(network or kind_of(features).predictor(features, outputs.count, sees_mask=True), outputs, sees_mask=True)
 
     def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Distribution:
         """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""
-        raw = raw_mask(self.features, mask, valid)
+        raw = encoded_mask(self.features, mask, valid)
         predicted: Distribution = self.predictor(self.imputer(x, raw), raw)
         return predicted
 
@@ -68,23 +68,25 @@ class Evaluator(nn.Module):
         """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows."""
         return self.predictor.outputs.means(self(x, mask, valid))
 
-    def fit(self, train: Trial, validation: Trial, *, steps: int | None = None, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
+    def fit(self, train: Batch, validation: Batch, *, steps: int | None = None, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
         """Learn to predict from random masks."""
 
-        def drawn(trial: Trial) -> Tensor:
-            return self.masks(len(trial), self.features.count, valid=trial.valid, device=trial.x.device).sample()
+        def drawn(batch: Batch) -> Tensor:
+            return self.masks(len(batch), self.features.count, valid=batch.valid, device=batch.x.device).sample()
 
-        return self._fit(drawn, train, validation, steps=steps or JUDGE_STEPS, rate=1e-3, fabric=fabric, seed=seed)
+        return self._fit(drawn, train, validation, steps=steps or EVALUATOR_STEPS, rate=1e-3, fabric=fabric, seed=seed)
 
-    def reader(
-        self, train: Trial, masks: Tensor, validation: Trial, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
+    def fit_reader(
+        self, train: Batch, masks: Tensor, validation: Batch, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
         """A copy that has adapted to given masks (n, d), and so knows what they tell by being chosen."""
-        shown, judged = (replace(t, chosen=m.bool()) for t, m in ((train, masks), (validation, validation_masks)))
-        return copy.deepcopy(self)._fit(chosen_masks, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed)
+        shown, judged = (replace(t, explainer_masks=m.bool()) for t, m in ((train, masks), (validation, validation_masks)))
+        return copy.deepcopy(self)._fit(
+            require_explainer_masks, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed
+        )
 
     def adapted_to(
-        self, masks: Tensor, train: Trial, validation: Trial, *, weight: Weight | None = None, fabric: Fabric | None = None, seed: int = 0
+        self, masks: Tensor, train: Batch, validation: Batch, *, weight: Weight | None = None, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
         """A copy that has adapted to masks like these (m, d), dealt to rows anew each time: it knows what they look like, not for whom.
 
@@ -96,15 +98,15 @@ class Evaluator(nn.Module):
             fabric: device and precision; None: the CPU.
             seed: of every draw.
         """
-        dealt = dealer(masks, fabric)
-        judged = validation.take(torch.arange(len(validation)).repeat(DEALS))
+        dealt = shuffled_mask_sampler(masks, fabric)
+        judged = validation.take(torch.arange(len(validation)).repeat(SHUFFLES_PER_ROW))
         return copy.deepcopy(self)._fit(dealt, train, judged, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed)
 
     def _fit(
         self,
-        masks: Callable[[Trial], Tensor],
-        train: Trial,
-        validation: Trial,
+        masks: Callable[[Batch], Tensor],
+        train: Batch,
+        validation: Batch,
         *,
         steps: int,
         rate: float,
@@ -112,12 +114,12 @@ class Evaluator(nn.Module):
         fabric: Fabric | None,
         seed: int,
     ) -> Evaluator:
-        def loss(trial: Trial) -> Tensor:
-            mask = masks(trial)
-            each = cross_entropy(trial.target, self(trial.x, mask, trial.valid))
+        def loss(batch: Batch) -> Tensor:
+            mask = masks(batch)
+            each = cross_entropy(batch.target, self(batch.x, mask, batch.valid))
             if weight is None:
                 return each.mean()
-            counts = weight(trial.x, mask, trial.valid)
+            counts = weight(batch.x, mask, batch.valid)
             return (counts * each).sum() / counts.sum()
 
         step = Step("evaluator", self.predictor, loss, loss)
@@ -126,19 +128,19 @@ class Evaluator(nn.Module):
         return train_network(self, step, parts, steps=steps, learning_rate=rate, warmup_steps=warmup, fabric=fabric, seed=seed)
 
 
-def chosen_masks(trial: Trial) -> Tensor:
+def require_explainer_masks(batch: Batch) -> Tensor:
     """The masks (b, d) that were chosen for rows."""
-    assert trial.chosen is not None
-    return trial.chosen
+    assert batch.explainer_masks is not None
+    return batch.explainer_masks
 
 
-def dealer(masks: Tensor, fabric: Fabric | None) -> Callable[[Trial], Tensor]:
+def shuffled_mask_sampler(masks: Tensor, fabric: Fabric | None) -> Callable[[Batch], Tensor]:
     """A function that deals masks (m, d) to rows at random, anew at each call; padding is never shown."""
     pool = masks.to(fabric.device if fabric is not None else "cpu")
 
-    def deal(trial: Trial) -> Tensor:
-        dealt = pool[torch.randint(len(pool), (len(trial),), device=pool.device)]
-        return dealt if trial.valid is None else dealt & trial.valid
+    def deal(batch: Batch) -> Tensor:
+        dealt = pool[torch.randint(len(pool), (len(batch),), device=pool.device)]
+        return dealt if batch.valid is None else dealt & batch.valid
 
     return deal
 
@@ -146,10 +148,10 @@ def dealer(masks: Tensor, fabric: Fabric | None) -> Callable[[Trial], Tensor]:
 def train_evaluator(
     features: Features,
     outputs: Outputs,
-    train: Trial,
-    validation: Trial,
+    train: Batch,
+    validation: Batch,
     *,
-    masks: FixedMasks = Coins,
+    masks: RandomMasks = FixedRate,
     steps: int | None = None,
     fabric: Fabric | None = None,
     seed: int = 0,
@@ -168,15 +170,15 @@ class Evaluators:
     outputs: Outputs
     _: KW_ONLY
     seed: int  # of weights, training and the default split
-    rows: Trial | None = None  # to learn from; None: those given to `of`
+    rows: Batch | None = None  # to learn from; None: those given to `of`
     split: Split | None = None  # None: a tenth, drawn by the seed, chooses the best epoch
     steps: int | None = None  # of the optimiser; None: 4,000
     network: Callable[[], nn.Module] | None = None  # builds a network; None: the default predictor network
     fabric: Fabric | None = None  # device and precision of the training; None: the CPU
-    file: Callable[[FixedMasks], Path] | None = None  # masks to the file that keeps their judge; None: nothing is kept
-    _ready: dict[tuple[int, FixedMasks], Evaluator] = field(default_factory=dict, init=False, repr=False)
+    file: Callable[[RandomMasks], Path] | None = None  # masks to the file that keeps their judge; None: nothing is kept
+    _ready: dict[tuple[int, RandomMasks], Evaluator] = field(default_factory=dict, init=False, repr=False)
 
-    def of(self, learn: Trial | None = None, masks: FixedMasks = Coins, *, fold: int = 0) -> Evaluator:
+    def of(self, learn: Batch | None = None, masks: RandomMasks = FixedRate, *, fold: int = 0) -> Evaluator:
         """The judge of some masks, which learned from `rows` if they are given, else from `learn`.
 
         Args:
@@ -191,16 +193,16 @@ class Evaluators:
             self._ready[place] = self._read_or_trained(rows, masks)
         return self._ready[place]
 
-    def _read_or_trained(self, learn: Trial, masks: FixedMasks) -> Evaluator:
+    def _read_or_trained(self, learn: Batch, masks: RandomMasks) -> Evaluator:
         path = None if self.file is None else self.file(masks)
         with seeded(self.seed):
             network = None if self.network is None else self.network()
             judge = Evaluator(self.features, self.outputs, network=network, masks=masks)
         if path is not None and path.exists():
-            judge.load_state_dict(read_file(path, KIND)[0])
+            judge.load_state_dict(read_file(path, FORMAT)[0])
             return judge.to("cpu" if self.fabric is None else self.fabric.device).eval().requires_grad_(False)
         parts = tenth(learn, self.seed) if self.split is None else self.split(learn)
         judge.fit(*parts, steps=self.steps, fabric=self.fabric, seed=self.seed)
         if path is not None:
-            write_atomically(path, judge.state_dict(), {"format": KIND})
+            write_atomically(path, judge.state_dict(), {"format": FORMAT})
         return judge

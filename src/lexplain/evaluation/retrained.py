@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Outputs, Trial, seeded
+from ..core import Batch, Outputs, seeded
 from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..core.rows import MAX_ROWS
@@ -42,7 +42,7 @@ class Retrained(nn.Module):
 
 
 def retrain(
-    rows: Trial,
+    rows: Batch,
     features: Features,
     outputs: Outputs,
     *,
@@ -69,8 +69,8 @@ def retrain(
     model = Retrained(reinitialised(template, seed=seed), outputs)
     check.enough_rows(len(rows))
 
-    def loss(trial: Trial) -> Tensor:
-        return cross_entropy(trial.target, model.predictor(trial.x, trial.x)).mean()
+    def loss(batch: Batch) -> Tensor:
+        return cross_entropy(batch.target, model.predictor(batch.x, batch.x)).mean()
 
     return train_network(
         model,

@@ -15,14 +15,14 @@ import torch
 from sklearn.base import clone
 
 from .. import check
-from ..auditing import ClassSelection, questions
+from ..auditing import ClassSelection, make_callables
 from ..core import ExplainerFace
 from ..core.digest import digest, short_digest
 from ..core.rows import take_rows
 from ..evaluation import Others
 from ..explainers import FitWarning
 from ..measures import Measure, estimate_of, values_of
-from .scene import Scene
+from .scenario import Scenario
 
 FEW_ROWS = 200  # that explainers which fit a model to each row explain unless told
 MIN_MASKS = 1000  # training rows whose masks must be known, or all: from fewer a reader of masks learns too little to find encoding
@@ -34,7 +34,7 @@ class Contest:
     """An explainer that is not fitted yet, and where it is to prove itself."""
 
     explainer: ExplainerFace
-    scene: Scene
+    scene: Scenario
     measures: tuple[Measure, ...]
     rows: int | None = None  # most test rows to explain
 
@@ -64,7 +64,7 @@ class Contest:
     def cell(self, name: str) -> Cell:
         """The cell of this contest, by the name that its explainer has in the table."""
         scene, network = self.scene, self.scene.network_steps if self.explains == "a network" else None
-        told = digest(scene.digest, scene.judge_steps, self.explainer, self.measures, self.most, network)
+        told = digest(scene.digest, scene.evaluator_steps, self.explainer, self.measures, self.most, network)
         return Cell(scene.label, name, "compare", scene.seed, {"digest": told}, work=self)
 
 
@@ -94,13 +94,13 @@ def shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]
     """What a cell needs of its scene that others need too."""
     contest = cell.work
     assert contest is not None  # `Contest.cell` gives it
-    if any(measure.judged for measure in contest.measures):
+    if any(measure.needs_evaluator for measure in contest.measures):
         yield f"judge {contest.scene.digest}", partial(_train_judge, contest.scene, folder)
     if contest.explains == "a network":
         yield f"network {contest.scene.digest}", partial(contest.scene.network, folder)
 
 
-def _train_judge(scene: Scene, folder: Path) -> None:
+def _train_judge(scene: Scenario, folder: Path) -> None:
     scene.evaluators(folder).of()
 
 
@@ -137,14 +137,14 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
         theirs = explainer.explain(take_rows(data.train.x, learned))
         return theirs.scores, theirs.mask
 
-    train, enough, one_class = scene.trial(data.train), len(learned) > 0, ClassSelection(scene.target.classes, None)
+    train, enough, one_class = scene.batch(data.train), len(learned) > 0, ClassSelection(scene.target.classes, None)
     evaluation = scene.evaluation(
         explanation,
         scene.evaluators(folder),
         Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
         at=at,
-        reads_masks=enough,
-        questions=questions(explainer, model, scene.features, real=scene.outputs.real, one_class=one_class),
+        has_enough_masks=enough,
+        callables=make_callables(explainer, model, scene.features, real=scene.outputs.real, one_class=one_class),
     )
     found = values_of(evaluation, contest.measures)
     numbers = {key: [e.mean, e.low, e.high] for key, value in found.items() if (e := estimate_of(value))}

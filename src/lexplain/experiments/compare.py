@@ -22,7 +22,7 @@ from ..measures import COMPARED, MEASURES, Measure, find_measures
 from ..methods import METHODS
 from .cell import Contest, compute, shares
 from .comparison import Comparison, comparison_of
-from .scene import Scene
+from .scenario import Scenario
 from .store import run_cells
 
 REVISION = 1  # of what cells hold: raised when their numbers change
@@ -31,16 +31,16 @@ REVISION = 1  # of what cells hold: raised when their numbers change
 def compare(
     explainers: str | Sequence[str] | Mapping[str, Any],
     data: str | Dataset | Sequence[str | Dataset],
-    metrics: Sequence[str | Measure] | None = None,
+    measures: Sequence[str | Measure] | None = None,
     seeds: int | Sequence[int] = 3,
     *,
     model: Any = None,
     keep: int | Mapping[str, int] | None = None,
     rows: int | None = None,
     store: str | Path | None = None,
-    again: bool = False,
+    recompute: bool = False,
     workers: int = 1,
-    judge_steps: int | None = None,
+    evaluator_steps: int | None = None,
     network_steps: int | None = None,
 ) -> Comparison:
     """Fit explainers to data sets with several seeds, and judge all of them alike.
@@ -53,7 +53,7 @@ def compare(
         explainers: names of methods or baselines ("default", "realx", "shap", ...); or name -> an `Explainer` or a baseline with settings
             of its own, of which a copy is fitted for each seed.
         data: data sets; a name is loaded anew with each seed.
-        metrics: keys, labels or families of `lexplain.auditing.MEASURES`, the measures of an audit, or measures of your own; None:
+        measures: keys, labels or families of `lexplain.auditing.MEASURES`, the measures of an audit, or measures of your own; None:
             accuracy from what is kept, by itself and by EVAL-X, encoding, the number kept, and the truth where it is known. A measure that
             lacks what it needs, such as the truth, is left out.
         seeds: how many, or which.
@@ -63,10 +63,10 @@ def compare(
         rows: most test rows that each explains; None: all, but 200 for shap and lime, which fit a model to each. Encoding is then
             measured where they explain 1,000 training rows too.
         store: a folder for finished cells and judges; the same call goes on with what is missing. Failures are tried again.
-        again: compute cells of the folder anew that are of an earlier revision of the code; False: they are taken, and `Comparison.older`
+        recompute: compute cells of the folder again that are of an earlier revision; False: they are taken, and `Comparison.stale_cells`
             names them.
         workers: processes.
-        judge_steps: optimiser steps of the judge; None: 4,000.
+        evaluator_steps: optimiser steps of the judge; None: 4,000.
         network_steps: optimiser steps of the network that is explained where no model is given; None: 2,000.
 
     Example:
@@ -75,11 +75,11 @@ def compare(
         >>> lx.compare(["random", "all"], data, ["TPR", "Kept"], seeds=1, keep=3).summary()["Kept"].tolist()
         [3.0, 11.0]
     """
-    check.counts(rows=rows, workers=workers, judge_steps=judge_steps, network_steps=network_steps)
+    check.counts(rows=rows, workers=workers, judge_steps=evaluator_steps, network_steps=network_steps)
     _refuse_unpicklable(model, workers)
-    measures = tuple(find_measures(COMPARED if metrics is None else metrics, MEASURES))
+    measures = tuple(find_measures(COMPARED if measures is None else measures, MEASURES))
     named = _explainers(explainers)
-    scenes = _scenes(data, seeds, model, judge_steps, network_steps)
+    scenes = _scenes(data, seeds, model, evaluator_steps, network_steps)
     for label in keep if isinstance(keep, Mapping) else ():
         check.one_of(label, list({scene.label for scene in scenes}), "data set of this comparison")
     cells = [
@@ -90,7 +90,7 @@ def compare(
     with tempfile.TemporaryDirectory() as spare:
         folder = Path(spare if store is None else store)
         work, shared = partial(compute, folder=folder), partial(shares, folder=folder)
-        done = run_cells(cells, work, folder, revision=REVISION, workers=workers, again=again, shares=shared)
+        done = run_cells(cells, work, folder, revision=REVISION, workers=workers, recompute=recompute, shares=shared)
         return comparison_of(done, measures)
 
 
@@ -128,7 +128,7 @@ def _scenes(
     model: Model,
     judge_steps: int | None,
     network_steps: int | None,
-) -> list[Scene]:
+) -> list[Scenario]:
     given = [data] if isinstance(data, (str, Dataset)) else list(data)
     every = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
     if not every or len(set(every)) < len(every):
@@ -138,13 +138,13 @@ def _scenes(
         name = each if isinstance(each, str) else each.name
         labels.append(name if name not in labels else f"{name} ({len(labels) + 1})")
     return [
-        Scene(label, load_data(each, seed=seed) if isinstance(each, str) else each, seed, model, judge_steps, network_steps)
+        Scenario(label, load_data(each, seed=seed) if isinstance(each, str) else each, seed, model, judge_steps, network_steps)
         for label, each in zip(labels, given, strict=True)
         for seed in every
     ]
 
 
-def _prepared(explainer: ExplainerFace, scene: Scene, keep: int | Mapping[str, int] | None) -> ExplainerFace:
+def _prepared(explainer: ExplainerFace, scene: Scenario, keep: int | Mapping[str, int] | None) -> ExplainerFace:
     """A copy with the seed of a scene, and its features and the number to keep unless it has its own."""
     asked = keep.get(scene.label) if isinstance(keep, Mapping) else keep
     size = None if asked is None else check.kept_features(asked, scene.features.count)

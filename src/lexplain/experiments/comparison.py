@@ -31,13 +31,13 @@ class Comparison:
     Attributes:
         table: one row a number: explainer, data, seed, metric, value, low, high, higher_is_better, explains, rows, error. An explainer
             that failed has one row with its error; a metric that cannot be known (the truth, a predictor of its own) has none.
-        ledger: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, what the fit said about itself, and
+        fits: one row a fit: model rows asked, seconds to fit and to explain, milliseconds a row, what the fit said about itself, and
             whether the present revision of the code computed it.
         values: one number a test row, by (explainer, data, seed, metric), under the row's place in the test part.
     """
 
     table: pd.DataFrame
-    ledger: pd.DataFrame
+    fits: pd.DataFrame
     values: Rows = field(repr=False, compare=False)
 
     def summary(self) -> pd.DataFrame:
@@ -52,19 +52,19 @@ class Comparison:
         ranked = good.assign(rank=signed.groupby([good[name] for name in ("data", "seed", "metric")]).rank(ascending=False))
         return _a_column_a_metric(ranked, ["explainer"], "rank")
 
-    def tests(self, metric: str) -> pd.DataFrame:
+    def tests(self, measure: str) -> pd.DataFrame:
         """Whether explainers differ: a paired test of each two on the rows that both explained, for each data set and seed.
 
         `p_holm` is corrected for all tests of the table (Holm, 1979); `better` names the one of the two that is better at 5 %.
         """
-        check.one_of(metric, list(self._good()["metric"].unique()), "metric of this comparison")
-        direction = self._good().set_index("metric")["higher_is_better"].loc[[metric]].iloc[0]
+        check.one_of(measure, list(self._good()["metric"].unique()), "metric of this comparison")
+        direction = self._good().set_index("metric")["higher_is_better"].loc[[measure]].iloc[0]
         found = []
-        cells = [key for key in self.values if key[3] == metric]
+        cells = [key for key in self.values if key[3] == measure]
         for data, seed in dict.fromkeys(key[1:3] for key in cells):
             names = [key[0] for key in cells if key[1:3] == (data, seed)]
             for one, other in combinations(names, 2):
-                a, b = self.values[one, data, seed, metric].align(self.values[other, data, seed, metric], join="inner")
+                a, b = self.values[one, data, seed, measure].align(self.values[other, data, seed, measure], join="inner")
                 pair = torch.tensor(a.to_numpy()), torch.tensor(b.to_numpy())
                 e = paired_difference(*pair)
                 found.append((one, other, data, seed, e.n, e.mean, e.low, e.high, paired_test(*pair)))
@@ -72,7 +72,7 @@ class Comparison:
         tests["p_holm"] = holm(torch.tensor(tests["p"].to_numpy(dtype=np.float64))).numpy()
         return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
 
-    def first_tests(self) -> tuple[str, pd.DataFrame]:
+    def main_tests(self) -> tuple[str, pd.DataFrame]:
         """The first metric with a better direction that two explainers share, and its tests; none, and an empty table, without one."""
         good = self._good()
         shared = good[good["higher_is_better"].notna()].groupby("metric", sort=False)["explainer"].nunique()
@@ -82,16 +82,16 @@ class Comparison:
     def costs(self) -> pd.DataFrame:
         """Means of the ledger over data and seeds: one row an explainer."""
         numbers = ["rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row"]
-        return self.ledger.groupby(["explainer", "explains"], sort=False)[numbers].mean()
+        return self.fits.groupby(["explainer", "explains"], sort=False)[numbers].mean()
 
     def failures(self) -> list[str]:
         """What failed, one line each."""
         bad = self.table[self.table["error"] != ""]
         return [f"{row.explainer} on {row.data}, seed {row.seed}: {row.error}" for row in bad.itertuples()]
 
-    def older(self) -> list[str]:
+    def stale_cells(self) -> list[str]:
         """What an earlier revision of the code computed and a folder kept, one line each; `compare(again=True)` computes it anew."""
-        return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.ledger.itertuples() if not row.fresh]
+        return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.fits.itertuples() if not row.fresh]
 
     def _good(self) -> pd.DataFrame:
         return self.table[self.table["error"] == ""]
@@ -104,13 +104,13 @@ class Comparison:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """The table and the ledger as JSON text, written to a file where one is named."""
-        parts = {"table": self.table, "ledger": self.ledger}
+        parts = {"table": self.table, "ledger": self.fits}
         record = {name: json.loads(part.to_json(orient="records", double_precision=15)) for name, part in parts.items()}
         return _written(json.dumps({"format": "lexplain.comparison/1", **record}), path)
 
     def to_parquet(self, path: str | Path | None = None) -> bytes:
         """The table as Parquet, written to a file where one is named; needs the extra `parquet`."""
-        check.parquet_possible()
+        check.require_parquet()
         content = self.table.assign(higher_is_better=self.table["higher_is_better"].astype("boolean")).to_parquet(index=False)
         if path is not None:
             write_bytes(path, content)
@@ -138,7 +138,7 @@ def comparison_of(records: Iterable[Mapping[str, Any]], measures: Sequence[Measu
                 values[record["explainer"], record["data"], record["seed"], label] = pd.Series(by_row[key], index=record["at"])
     frame = pd.DataFrame(table, columns=COLUMNS).astype({"value": float, "low": float, "high": float, "higher_is_better": object})
     frame["higher_is_better"] = frame["higher_is_better"].where(frame["higher_is_better"].notna(), None)
-    return Comparison(check.some_cells(frame), pd.DataFrame(ledger, columns=COSTS), values)
+    return Comparison(check.not_empty(frame), pd.DataFrame(ledger, columns=COSTS), values)
 
 
 def _better(test: Mapping[Hashable, Any], higher: bool | None) -> str:

@@ -42,8 +42,8 @@ def run_cells(
     *,
     revision: int,
     workers: int = 1,
-    again: bool = False,
-    only_read: bool = False,
+    recompute: bool = False,
+    render_only: bool = False,
     shares: Shares | None = None,
 ) -> list[Record]:
     """Compute the cells that are not in the folder yet, and return the records of all that are finished, in the order of the cells.
@@ -59,15 +59,15 @@ def run_cells(
         folder: where the records lie.
         revision: of what computes the cells: raised when its numbers change.
         workers: processes. With several, what cells share is trained first, so that no two train the same.
-        again: compute cells anew that are of another revision.
-        only_read: compute nothing.
+        recompute: compute cells anew that are of another revision.
+        render_only: compute nothing.
         shares: what a cell shares with others, such as an evaluator; each name is trained once.
     """
     folder.mkdir(parents=True, exist_ok=True)
     asked = {cell.key: cell for cell in cells}
     done = {key: record for key in asked if (record := read_cell(folder, key, revision)) is not None}
-    missing = [cell for key, cell in asked.items() if key not in done or (again and not done[key]["fresh"])]
-    if missing and not only_read:
+    missing = [cell for key, cell in asked.items() if key not in done or (recompute and not done[key]["fresh"])]
+    if missing and not render_only:
         with _processes(workers) as pool:
             ready = pool is None or shares is None or _trained(missing, shares, pool)
             recorded = partial(_recorded, compute, revision)

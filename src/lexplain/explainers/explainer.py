@@ -22,7 +22,7 @@ from ..core.rows import as_array
 from ..methods import Method, Recipe
 from ..models import CachedModel, Target, Trained
 from ..training import device_of
-from .card import own_card
+from .card import fit_card
 from .findings import FitWarning, findings
 from .fitting import Fitting
 from .one_pass import OnePass, prediction_of
@@ -129,7 +129,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         began = time.perf_counter()
         fitting = Fitting(self, X, y, model)
         method, self.splits_, self.path_, self.history_ = fitting.run(checkpoint)
-        self._remember(X, method, fitting.target, fitting.regime, fitting.problem.targets.model)
+        self._set_fitted(X, method, fitting.target, fitting.regime, fitting.problem.targets.model)
         self.fit_seconds_: float | None = time.perf_counter() - began
         rows = self.splits_.validation.to(device_of(self.device))
         self.findings_ = findings(method, rows, fitting.regime, max_rows=self._max_rows())
@@ -137,11 +137,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             warnings.warn(finding, FitWarning, stacklevel=2)
         return self
 
-    def _remember(self, X: RawRows, method: Method, target: Target, regime: str, model: CachedModel | None) -> None:
+    def _set_fitted(self, X: RawRows, method: Method, target: Target, regime: str, model: CachedModel | None) -> None:
         method.eval().requires_grad_(False)
         self.method_, self.features_, self.regime_, self.model_function_ = method, method.features, regime, model
         self.outputs_, self.target_mean_, self.target_scale_ = target.outputs, target.mean, target.scale
-        self.n_features_in_ = len(method.features.inputs)
+        self.n_features_in_ = len(method.features.input_names)
         for name in ("feature_names_in_", "classes_", "card_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(X, pd.DataFrame) and all(isinstance(c, str) for c in X.columns):
@@ -173,11 +173,11 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             data=self.features_.check(X),
             method=method.name,
             features=self.features_,
-            predict=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
+            compute_prediction=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
             classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
             valid=None if encoded.valid is None else encoded.valid.cpu(),
             unexplained=None if encoded.unexplained is None else encoded.unexplained.cpu(),
-            asks_off_data=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
+            perturbation_based=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
         )
 
     __call__ = explain
@@ -208,7 +208,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     def card_(self) -> Card:
         """The fit's own card, from rows that neither the training nor the choice of a price has seen; computed when it is first read."""
         check.fitted(self)
-        return own_card(self)
+        return fit_card(self)
 
     # ---- scikit-learn ----
 

@@ -14,20 +14,20 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Outputs, Trial, joined, seeded
+from ..core import Batch, Outputs, concat_batches, seeded
 from ..core.contracts import Labels, Model, RawRows
 from ..core.kinds import features_for, kind_of
 from ..core.rows import plain
 from ..core.seeding import seed_of
 from ..core.splits import Splits
-from ..imputers import IMPUTERS, with_fewer_rows
-from ..imputers.given import fitted_imputer
+from ..imputers import IMPUTERS, limit_background
+from ..imputers.given import fit_imputer
 from ..methods import Method, Parts, Recipe
 from ..models import Problem, frozen_predictor
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price
-from .settings import chosen_recipe, chosen_regime, recipe_arguments, refuse_options, refuse_settings, size_asked
+from .settings import chosen_regime, recipe_arguments, refuse_options, refuse_settings, requested_keep, resolve_recipe
 
 if TYPE_CHECKING:
     from .explainer import Explainer
@@ -49,7 +49,7 @@ class Fitting:
                 raise ValueError(f"a Method built from parts was given together with {given}; put these into the Method")
         else:
             blank = explainer.features if explainer.features is not None else features_for(X)
-        self.explainer, self.recipe = explainer, chosen_recipe(explainer.method, blank)
+        self.explainer, self.recipe = explainer, resolve_recipe(explainer.method, blank)
         self.regime = chosen_regime(explainer.regime, self.recipe, y, model)
         if isinstance(self.recipe, Recipe):
             refuse_options(explainer, self.recipe, learns=self.regime in ("free", "surrogate"))
@@ -57,7 +57,7 @@ class Fitting:
             blank = blank.fit(blank.check(X))
         problem = Problem.read(X, blank)
         refuse_settings(explainer, self.recipe, problem.features.count, len(problem))
-        self.keep = size_asked(explainer, self.recipe)
+        self.keep = requested_keep(explainer, self.recipe)
         explains_labels = self.regime in ("free", "fixed")
         self.problem = problem.asking(y if explains_labels else None, model)  # last, as a model may be slow
         labels, answer, _ = self.problem.targets
@@ -74,25 +74,25 @@ class Fitting:
         """Build the method, train it, and choose how much it keeps; return it, the splits, the path of prices and the history."""
         with seeded(self.seed):
             fabric = fabric_of(self.explainer.device)
-            trial, answer = self.problem.trial(self.target), self.problem.targets.answer
-            context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(trial), -1)
-            splits = Splits.of(Trial(trial.x, trial.target, valid=trial.valid, context=context), self.seed)
+            batch, answer = self.problem.batch(self.target), self.problem.targets.model_target
+            context = None if not self.recipe.reads_output or answer is None else answer.values.reshape(len(batch), -1)
+            splits = Splits.of(Batch(batch.x, batch.target, valid=batch.valid, context=context), self.seed)
             method = self._built(splits.train.x, fabric.device)  # an imputer keeps rows, which must not be those held out
             _refuse_misfit(method.predictor.outputs, self.target.outputs, "the predictor")
             train, validation = splits.train, splits.validation
             settings = self._settings(len(train))
             method.to(fabric.device)
-            method.refuse_misfit(train.take(slice(0, 4)).to(fabric.device))
+            method.check_parts(train.take(slice(0, 4)).to(fabric.device))
             kept = None if checkpoint is None else Checkpoint(checkpoint, self._fingerprint())
             history = list(fit(method, method.phases(), train, validation, settings, fabric=fabric, checkpoint=kept))
-            self._calibrate(method, joined(validation, train).take(slice(0, CALIBRATION_ROWS)).to(fabric.device))
+            self._calibrate(method, concat_batches(validation, train).take(slice(0, CALIBRATION_ROWS)).to(fabric.device))
             path: pd.DataFrame | None = None
             if self.keep == "auto":
                 tolerance = (self.explainer.tolerance, self.explainer.tolerance_points)
                 path, more = choose_price(method, splits, settings, fabric, tolerance=tolerance)
                 history += more
             if type(method.imputer) in IMPUTERS.values():
-                method.imputer = with_fewer_rows(method.imputer)
+                method.imputer = limit_background(method.imputer)
         return method, splits, path, pd.DataFrame(history)
 
     # ---- what is trained ----
@@ -110,11 +110,11 @@ class Fitting:
         wanted = explainer.imputer
         if wanted is None:
             wanted = kind_of(features).imputer() if recipe.imputer == "by kind" else recipe.imputer
-        imputer = None if wanted is None else fitted_imputer(wanted, x, features, device)
+        imputer = None if wanted is None else fit_imputer(wanted, x, features, device)
         mask_costs: tuple[Continuity, ...] = ()
         if explainer.continuity is not None:
             check.positive(continuity=explainer.continuity)
-            if not recipe.prices_masks:
+            if not recipe.supports_mask_costs:
                 raise ValueError(
                     f"continuity={explainer.continuity} prices masks while they are learned, but method {recipe.name!r} regresses gains of "
                     "single features; choose another method, such as 'sufficient' or 'realx'"
@@ -127,7 +127,7 @@ class Fitting:
     def _settings(self, rows: int) -> Settings:
         explainer, pace = self.explainer, kind_of(self.problem.features).pace
         batch = explainer.batch_size or min(pace.batch_size, max(32, rows // 10))
-        grows = isinstance(self.recipe, Recipe) and self.recipe.scales_itself
+        grows = isinstance(self.recipe, Recipe) and self.recipe.supports_thorough
         steps = STEPS * (THOROUGH if explainer.budget == "thorough" and not grows else 1)
         return Settings(
             epochs=explainer.epochs or max(5, ceil(steps / ceil(rows / batch))),
@@ -138,14 +138,14 @@ class Fitting:
             seed=self.seed,
         )
 
-    def _calibrate(self, method: Method, trial: Trial) -> None:
+    def _calibrate(self, method: Method, batch: Batch) -> None:
         """Move the selector's threshold so that a rate asked for is kept, of the features that are there."""
         rate = plain(self.explainer.keep)
         if not isinstance(rate, float):
             return
         step = self.explainer.max_rows or kind_of(method.features).pace.max_rows(method.features)
         with torch.no_grad():
-            drawn = [method.distribution(part) for part in trial.parts(step)]
+            drawn = [method.distribution(part) for part in batch.chunks(step)]
             if getattr(drawn[0], "k", None) is None:
                 logits = torch.cat([p.logits if p.valid is None else p.logits[p.valid][:, None] for p in drawn])
                 # NumPy's quantile: torch's refuses more than 16 million numbers.

@@ -25,7 +25,7 @@ def attribute(explainer: Explainer, inputs: Tensor | tuple[Tensor, ...]) -> Tens
     if isinstance(inputs, tuple):  # captum's metrics wrap what they are given, and expect it back wrapped
         check.one_input(len(inputs))
     rows, features = inputs[0] if isinstance(inputs, tuple) else inputs, explainer.features_
-    scores = features.on_inputs(explainer.explain(features.from_array(rows)).scores)
+    scores = features.expand_scores(explainer.explain(features.from_array(rows)).scores)
     scores = scores.to(device=rows.device, dtype=rows.dtype if rows.is_floating_point() else torch.get_default_dtype())
     return (scores,) if isinstance(inputs, tuple) else scores
 

@@ -12,12 +12,12 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from ..core import Trial, joined, target_values
+from ..core import Batch, concat_batches, target_values
 from ..core.splits import Splits
 from ..evaluation import Evaluator, train_evaluator
 from ..measures import Estimate, bootstrap
 from ..measures.prediction import accuracy
-from ..methods import MAX_GAIN, MIN_GAIN, Method, knowledge
+from ..methods import MAX_GAIN, MIN_GAIN, Method, prediction_information
 from ..training import Settings, fit
 
 if TYPE_CHECKING:
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 POINTS = 81  # prices on the path
 DRAWS = 8  # imputations that a cost is averaged over
 TOLERANCE = 0.0065  # nats that predictions may move, unless told,
-SHARE = 0.045  # but no more than this share of what the predictor knows
-JUDGE_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
-FEW_TO_JUDGE, FOLDS = 1000, 5  # validation rows that tell points of accuracy; else parts of all rows
-SETTLINGS = 3  # rounds at the price that points of accuracy choose
-RESERVED = 0.9  # share of a tolerance in points that is used, since the rows to come are others
-Judge = Callable[[Trial, Tensor, int], Tensor]  # rows, masks (n, d) and most rows at a time to class probabilities (n, c)
+MAX_INFORMATION_SHARE = 0.045  # but no more than this share of what the predictor knows
+EVALUATOR_STEPS = 1500  # optimiser steps of the judge that draws the path; it chooses, so that it never issues the verdict
+MIN_VALIDATION_ROWS, FOLDS = 1000, 5  # validation rows that tell points of accuracy; else parts of all rows
+EXTRA_ROUNDS = 3  # rounds at the price that points of accuracy choose
+TOLERANCE_USED = 0.9  # share of a tolerance in points that is used, since the rows to come are others
+PathEvaluator = Callable[[Batch, Tensor, int], Tensor]  # rows, masks (n, d) and most rows at a time to class probabilities (n, c)
 
 
 def choose_price(
@@ -51,17 +51,17 @@ def choose_price(
     """
     nats, points = tolerance
     train, validation = splits.train, splits.validation
-    judge, rows = path_judge(method, train, validation, decides=points is not None, fabric=fabric, seed=settings.seed)
+    judge, rows = path_evaluator(method, train, validation, decides=points is not None, fabric=fabric, seed=settings.seed)
 
     def walked() -> pd.DataFrame:
-        path = choose(walk(method, rows, judge, max_rows=settings.max_rows), method, rows, nats=nats, points=points)
+        path = choose_point(compute_path(method, rows, judge, max_rows=settings.max_rows), method, rows, nats=nats, points=points)
         method.selector.offset.fill_(-log(chosen_value(path, "price")))
         return path
 
     path, history = walked(), list[dict[str, Any]]()
-    for _ in range(SETTLINGS if points is not None else 0):
+    for _ in range(EXTRA_ROUNDS if points is not None else 0):
         before = copy.deepcopy(method.state_dict())
-        phases = method.plan.settled_at(method, chosen_value(path, "price"))
+        phases = method.plan.extra_round(method, chosen_value(path, "price"))
         history += fit(method, phases, train, validation, settings, fabric=fabric)
         method.eval()
         again = walked()
@@ -85,49 +85,55 @@ def required_path(path: pd.DataFrame | None) -> pd.DataFrame:
 
 
 @torch.no_grad()
-def walk(method: Method, trial: Trial, judge: Judge | None, *, max_rows: int) -> pd.DataFrame:
+def compute_path(method: Method, batch: Batch, judge: PathEvaluator | None, *, max_rows: int) -> pd.DataFrame:
     """What each price keeps and costs on given rows: one row a price, from low to high; masks are nested.
 
     The cost is how far predictions from kept features, the others imputed, lie from those of full rows: KL in nats, outside the log.
     With a judge, eacc is its accuracy from what is kept, and eacc_of_all from every feature.
     """
     prices = np.geomspace(MIN_GAIN, MAX_GAIN, POINTS)
-    gains = torch.cat([method.selector.logits(part.x, part.context) for part in trial.parts(max_rows)]) - method.selector.offset
+    gains = torch.cat([method.selector.logits(part.x, part.context) for part in batch.chunks(max_rows)]) - method.selector.offset
     masks = torch.stack([gains > log(price) for price in prices])  # (P, n, d)
-    masks = masks if trial.valid is None else masks & trial.valid
+    masks = masks if batch.valid is None else masks & batch.valid
     step = max(1, max_rows // POINTS)
-    shown = masks.split_with_sizes([len(part) for part in trial.parts(step)], 1)
-    costs = torch.cat([_cost(method, part, mask) for part, mask in zip(trial.parts(step), shown, strict=True)], 1)
+    shown = masks.split_with_sizes([len(part) for part in batch.chunks(step)], 1)
+    costs = torch.cat([_cost(method, part, mask) for part, mask in zip(batch.chunks(step), shown, strict=True)], 1)
     table = pd.DataFrame({"price": prices, "kept": masks.sum(-1).double().mean(1).cpu().numpy()})
     table = table.join(_columns("cost", [bootstrap(cost) for cost in costs]))
     if judge is None:
         return table
-    table = table.join(_columns("eacc", [_judged(judge, trial, mask, max_rows) for mask in masks]))
-    everything = torch.ones_like(masks[0]) if trial.valid is None else trial.valid
-    return table.assign(eacc_of_all=_judged(judge, trial, everything, max_rows).mean)
+    table = table.join(_columns("eacc", [_judged(judge, batch, mask, max_rows) for mask in masks]))
+    everything = torch.ones_like(masks[0]) if batch.valid is None else batch.valid
+    return table.assign(eacc_of_all=_judged(judge, batch, everything, max_rows).mean)
 
 
-def choose(table: pd.DataFrame, method: Method, trial: Trial, *, nats: float | None = None, points: float | None = None) -> pd.DataFrame:
+def choose_point(
+    table: pd.DataFrame, method: Method, batch: Batch, *, nats: float | None = None, points: float | None = None
+) -> pd.DataFrame:
     """Mark the sparsest point of a path within a tolerance: of cost in nats, or of accuracy in points below that of all features."""
     from sklearn.isotonic import IsotonicRegression
 
     if points is not None:
         # Hiding more cannot help in truth, so that a rise is luck of the few rows judged.
         falling = IsotonicRegression(increasing=False).fit_transform(np.arange(len(table)), table["eacc"])
-        good = pd.Series(falling >= table["eacc_of_all"] - RESERVED * points / 100 - 1e-9)
+        good = pd.Series(falling >= table["eacc_of_all"] - TOLERANCE_USED * points / 100 - 1e-9)
     else:
         with torch.no_grad():
-            good = table["cost"] <= (min(TOLERANCE, SHARE * knowledge(method, trial)) if nats is None else nats)
+            good = table["cost"] <= (
+                min(TOLERANCE, MAX_INFORMATION_SHARE * prediction_information(method, batch)) if nats is None else nats
+            )
     chosen = int(np.flatnonzero(good)[-1]) if good.any() else 0  # nothing is within it: the densest
     return table.assign(chosen=np.arange(len(table)) == chosen)
 
 
-def _cost(method: Method, trial: Trial, masks: Tensor) -> Tensor:
+def _cost(method: Method, batch: Batch, masks: Tensor) -> Tensor:
     """Costs (P, b) of masks (P, b, d), averaged over imputations that all masks share."""
-    return torch.stack([method.change(trial, masks[:, None]) for _ in range(DRAWS)]).mean(0).cpu()
+    return torch.stack([method.kl_to_full(batch, masks[:, None]) for _ in range(DRAWS)]).mean(0).cpu()
 
 
-def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool, fabric: Fabric, seed: int) -> tuple[Judge | None, Trial]:
+def path_evaluator(
+    method: Method, train: Batch, validation: Batch, *, decides: bool, fabric: Fabric, seed: int
+) -> tuple[PathEvaluator | None, Batch]:
     """Who judges the path, if it is of classes, and on which rows.
 
     Few validation rows cannot tell points of accuracy: where the judge decides, each fifth of all rows is then judged by what learned from
@@ -136,34 +142,34 @@ def path_judge(method: Method, train: Trial, validation: Trial, *, decides: bool
     outputs = method.predictor.outputs
     if outputs.real:
         return None, validation.to(fabric.device)
-    if not decides or len(validation) >= FEW_TO_JUDGE:
-        steps = None if decides else JUDGE_STEPS  # one that decides learns as long as any judge
+    if not decides or len(validation) >= MIN_VALIDATION_ROWS:
+        steps = None if decides else EVALUATOR_STEPS  # one that decides learns as long as any judge
         judge = train_evaluator(method.features, outputs, train, validation, steps=steps, fabric=fabric, seed=seed)
-        return judged_by([(torch.arange(len(validation)), judge)]), validation.to(fabric.device)
-    rows, judges = joined(train, validation), []
+        return combine_evaluators([(torch.arange(len(validation)), judge)]), validation.to(fabric.device)
+    rows, judges = concat_batches(train, validation), []
     parts = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).chunk(FOLDS)
     for place, part in enumerate(parts):
         rest = torch.cat([other for at, other in enumerate(parts) if at != place])
         learn, held = rows.take(rest[len(rest) // 10 :]), rows.take(rest[: len(rest) // 10])
-        judges.append((part, train_evaluator(method.features, outputs, learn, held, steps=JUDGE_STEPS, fabric=fabric, seed=seed)))
-    return judged_by(judges), rows.to(fabric.device)
+        judges.append((part, train_evaluator(method.features, outputs, learn, held, steps=EVALUATOR_STEPS, fabric=fabric, seed=seed)))
+    return combine_evaluators(judges), rows.to(fabric.device)
 
 
-def judged_by(judges: Sequence[tuple[Tensor, Evaluator]]) -> Judge:
+def combine_evaluators(judges: Sequence[tuple[Tensor, Evaluator]]) -> PathEvaluator:
     """A judge made of several, each of which is asked about the rows (indices) that it did not learn from."""
 
-    def said(trial: Trial, mask: Tensor, max_rows: int) -> Tensor:
+    def said(batch: Batch, mask: Tensor, max_rows: int) -> Tensor:
         parts = [(part, judge) for rows, judge in judges for part in torch.split(rows.to(mask.device), max_rows)]
-        x, valid = trial.x, trial.valid
+        x, valid = batch.x, batch.valid
         answers = torch.cat([judge.probabilities(x[rows], mask[rows], None if valid is None else valid[rows]) for rows, judge in parts])
         return answers[torch.cat([rows for rows, _ in parts]).argsort()]
 
     return said
 
 
-def _judged(judge: Judge, trial: Trial, mask: Tensor, max_rows: int) -> Estimate:
-    labels = target_values(trial.target).argmax(1)
-    return bootstrap(accuracy(judge(trial, mask, max_rows), labels).cpu())
+def _judged(judge: PathEvaluator, batch: Batch, mask: Tensor, max_rows: int) -> Estimate:
+    labels = target_values(batch.target).argmax(1)
+    return bootstrap(accuracy(judge(batch, mask, max_rows), labels).cpu())
 
 
 def _columns(name: str, estimates: list[Estimate]) -> pd.DataFrame:

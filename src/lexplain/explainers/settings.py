@@ -14,10 +14,10 @@ from .. import check
 from ..core.contracts import Features, Labels, Model, RawRows
 from ..core.kinds import kind_of
 from ..core.rows import plain
-from ..imputers.given import known_imputer
+from ..imputers.given import resolve_imputer
 from ..methods import METHODS, Method, Recipe, Regime
 from ..models import CachedModel
-from ..models.target import target_values
+from ..models.target import target_array
 
 if TYPE_CHECKING:
     from .explainer import Explainer
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # ---- recipe ----
 
 
-def chosen_recipe(method: str | Recipe | Method, features: Features) -> Recipe | Method:
+def resolve_recipe(method: str | Recipe | Method, features: Features) -> Recipe | Method:
     """The recipe that a name means for some features; a recipe or a Method as it is."""
     if isinstance(method, (Recipe, Method)):
         return method
@@ -40,13 +40,13 @@ def chosen_recipe(method: str | Recipe | Method, features: Features) -> Recipe |
 
 def recipe_arguments(explainer: Explainer, recipe: Recipe) -> dict[str, Any]:
     """The arguments of a recipe: how much to keep, and its own options."""
-    keep = None if size_asked(explainer, recipe) == "auto" else explainer.keep
+    keep = None if requested_keep(explainer, recipe) == "auto" else explainer.keep
     return {"keep": keep, "penalty": explainer.penalty, **(explainer.options or {})}
 
 
 def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
     """What the fit of an explainer needs one of: labels "y", a "model"."""
-    if explainer.regime in ("self", "surrogate") or chosen_recipe(explainer.method, features).reads_output:
+    if explainer.regime in ("self", "surrogate") or resolve_recipe(explainer.method, features).reads_output:
         return ("model",)
     return ("y", "model") if explainer.regime is None else ("y",)
 
@@ -54,7 +54,7 @@ def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
 def prepared(explainer: Explainer, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
     """An unfitted copy for a comparison, with what the explainer leaves open; see `ExplainerFace`."""
     own: Explainer = clone(explainer).set_params(random_state=seed)
-    recipe = chosen_recipe(own.method, features)
+    recipe = resolve_recipe(own.method, features)
     if isinstance(recipe, Recipe):  # a Method has features and a size of its own
         own.features = features if own.features is None else own.features
         if own.keep is None and own.penalty is None and (keep is not None or recipe.sized_by == "k"):
@@ -85,7 +85,7 @@ def refuse_options(explainer: Explainer, recipe: Recipe, *, learns: bool) -> Non
         own = [name for name in odd if name in explainer.get_params(deep=False)]
         way = f"; of Explainer itself: {', '.join(own)}" if own else ""
         raise ValueError(f"no options of method {recipe.name!r}: {', '.join(odd)}; {told}{way}")
-    idle = [name for name in recipe.joint_options if name in options]
+    idle = [name for name in recipe.joint_training_options if name in options]
     if idle and not learns:
         raise ValueError(f"options {', '.join(idle)} say how a predictor learns beside the selector, but here it does not; leave them out")
 
@@ -105,7 +105,7 @@ def chosen_regime(asked: str | None, recipe: Recipe | Method, y: Labels, model: 
         regime = "free" if model is None else "surrogate"
     check.one_of(regime, ["free", "fixed", "self", "surrogate"], "regime")
     if regime in ("free", "fixed") and y is None:
-        target_values(y)
+        target_array(y)
     if regime in ("self", "surrogate") and model is None:
         raise ValueError(f"regime={regime!r} explains a model, but none was given; pass fit(X, model=...)")
     if regime == "free" and model is not None:
@@ -154,23 +154,23 @@ def required_model(model: CachedModel | None) -> CachedModel:
 def context_of(explainer: Explainer, X: RawRows, x: Tensor) -> Tensor:
     """The model's output (n, c) as the selector sees it, on rows X with encoding x."""
     model = required_model(explainer.model_function_)
-    values = torch.as_tensor(model(explainer.features_.model_rows(X, x)), dtype=torch.float32, device=x.device).reshape(len(x), -1)
+    values = torch.as_tensor(model(explainer.features_.as_model_input(X, x)), dtype=torch.float32, device=x.device).reshape(len(x), -1)
     return (values - explainer.target_mean_) / explainer.target_scale_ if explainer.outputs_.real else values
 
 
 # ---- size and tolerance ----
 
 
-def size_asked(explainer: Explainer, recipe: Recipe | Method) -> float | str | None:
+def requested_keep(explainer: Explainer, recipe: Recipe | Method) -> float | str | None:
     """How much to keep: what was asked for, or "auto" where nobody said and the method can choose."""
-    can_choose = recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.open_ended
+    can_choose = recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.chooses_price
     return "auto" if can_choose and explainer.keep is None and explainer.penalty is None else plain(explainer.keep)
 
 
 def refuse_settings(explainer: Explainer, recipe: Recipe | Method, count: int, rows: int) -> None:
     """Refuse settings that contradict each other or do not fit so many features and rows."""
     check.enough_features(count)
-    keep = size_asked(explainer, recipe)
+    keep = requested_keep(explainer, recipe)
     check.keep_or_penalty(keep, explainer.penalty, count)
     nats, points = explainer.tolerance, explainer.tolerance_points
     if keep == "auto" and not (recipe.has_path if isinstance(recipe, Recipe) else recipe.plan.measures_gains):
@@ -184,7 +184,7 @@ def refuse_settings(explainer: Explainer, recipe: Recipe | Method, count: int, r
         raise ValueError(f"both tolerance={nats} (nats) and tolerance_points={points} were given; give one of them")
     check.positive(tolerance=nats, tolerance_points=points)
     check.one_of(explainer.budget, ["default", "thorough"], "budget")
-    known_imputer(explainer.imputer)
+    resolve_imputer(explainer.imputer)
     for name, network in (("selector", explainer.selector), ("predictor", explainer.predictor)):
         if network is not None and not callable(network):
             raise TypeError(f"{name}={network!r} is no network; give an nn.Module, or leave it out for one that suits the rows")

@@ -18,19 +18,19 @@ from ..core.contracts import Model, RawRows
 from ..core.files import read_file, refuse_other_weights, write_atomically
 from ..core.kinds import kind_of
 from ..core.rows import plain
-from ..imputers import IMPUTERS, NoBackground, background_of, with_fewer_rows
+from ..imputers import IMPUTERS, NoBackground, background_of, limit_background
 from ..methods import METHODS, Method, Parts, Recipe
 from ..models import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
 from ..training import device_of
 from .explainer import Explainer
-from .settings import chosen_recipe, recipe_arguments, required_model
+from .settings import recipe_arguments, required_model, resolve_recipe
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-KIND = "lexplain.explainer/2"
+FORMAT = "lexplain.explainer/2"
 APART = ("method", "features", "selector", "predictor", "imputer", "options", "device", "random_state")  # parameters kept in other ways
-PLAIN = [name for name in inspect.signature(Explainer).parameters if name not in APART]
+SAVED_PARAMETERS = [name for name in inspect.signature(Explainer).parameters if name not in APART]
 
 
 def save(explainer: Explainer, path: Path, background: int | None) -> None:
@@ -49,7 +49,7 @@ def save(explainer: Explainer, path: Path, background: int | None) -> None:
             )
         method = copy.copy(method)
         method._modules = dict(method._modules)  # a copy that shares every part but the imputer
-        method.imputer = NoBackground() if background == 0 and _holds_rows(method) else with_fewer_rows(method.imputer, background)
+        method.imputer = NoBackground() if background == 0 and _holds_rows(method) else limit_background(method.imputer, background)
     write_atomically(path, _stored(method), _record(explainer, method))
 
 
@@ -66,9 +66,12 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
     classes, asked, name = getattr(explainer, "classes_", None), explainer.method, explainer.name
     return {
-        "format": KIND,
+        "format": FORMAT,
         "method": name if ours and not own and told and (name == asked or METHODS.get(name) is asked) else None,
-        "parameters": {**{name: plain(getattr(explainer, name)) for name in PLAIN}, "options": options or None if told else None},
+        "parameters": {
+            **{name: plain(getattr(explainer, name)) for name in SAVED_PARAMETERS},
+            "options": options or None if told else None,
+        },
         "random_state": plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
         "features": {"kind": method.features.kind, "state": method.features.state(), "given": explainer.features is not None},
         "imputer": imputer.__name__,
@@ -88,7 +91,7 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
 
 def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
     """Read a fitted explainer back."""
-    tensors, record = read_file(path, KIND)
+    tensors, record = read_file(path, FORMAT)
     asked = None if model is None else CachedModel(as_function(model))
     try:
         return _read(path, tensors, record, copy.deepcopy(method), asked, device)
@@ -117,7 +120,7 @@ def _read(
         if regime == "self" or (regime == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
             absent = BlackBox(_absent, target.outputs, decode=features.decode)
             predictor = absent if model is None else frozen_predictor(model, target, features)
-        recipe = chosen_recipe(record["method"], features)
+        recipe = resolve_recipe(record["method"], features)
         assert isinstance(recipe, Recipe)  # a name means one
         imputer, thorough = _imputer(record, tensors), explainer.budget == "thorough"
         given = Parts(predictor=predictor, imputer=imputer, regime=regime, thorough=thorough)
@@ -133,10 +136,10 @@ def _read(
     else:
         # A Method says all this itself.
         explainer.set_params(method=copy.deepcopy(method), **dict.fromkeys(("keep", "penalty", "continuity", "options")))
-    rows = pd.DataFrame(columns=list(features.inputs)) if record["named"] else None
+    rows = pd.DataFrame(columns=list(features.input_names)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
     explainer.findings_, explainer.fit_seconds_ = list(record["findings"]), None
-    explainer._remember(rows, method.to(device_of(device)), target, record["regime"], model)
+    explainer._set_fitted(rows, method.to(device_of(device)), target, record["regime"], model)
     return explainer
 
 

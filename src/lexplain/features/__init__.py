@@ -5,7 +5,7 @@ one `FeatureKind`, a line here, and a `Kind` in the folder kinds/.
 """
 
 from .columns import Columns as Columns
-from .feature_kind import FeatureKind as FeatureKind, raw_mask as raw_mask
+from .feature_kind import FeatureKind as FeatureKind, encoded_mask as encoded_mask
 from .groups import Groups as Groups
 from .patches import Patches as Patches, is_patches as is_patches, patches_of as patches_of
 from .tables import ColumnType as ColumnType

@@ -72,7 +72,7 @@ class Columns(FeatureKind):
         return bool(self.columns)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def input_names(self) -> tuple[str, ...]:
         """Names of the raw columns."""
         return self.columns
 
@@ -140,11 +140,11 @@ class Columns(FeatureKind):
             return values
         return torch.zeros(len(values), self.count, dtype=values.dtype, device=values.device).index_add(1, owner.to(values.device), values)
 
-    def on_inputs(self, scores: Tensor) -> Tensor:
+    def expand_scores(self, scores: Tensor) -> Tensor:
         """The score of each raw column: that of its feature."""
         return scores[:, list(self.owners)]
 
-    def to_network(self, x: Tensor) -> Tensor:
+    def as_network_input(self, x: Tensor) -> Tensor:
         """Encoded rows in raw units, as a tensor that carries gradients; refuse categories, which no network reads."""
         if self.categorical:
             raise ValueError(
@@ -189,14 +189,14 @@ class Columns(FeatureKind):
         frame = pd.DataFrame(rows, columns=list(self.labels))
         return frame.astype(types) if rows.dtype == object else frame
 
-    def cells(self, X: RawRows) -> list[pd.Series[Any] | None]:
+    def cell_values(self, X: RawRows) -> list[pd.Series[Any] | None]:
         """The column of each feature; None where a feature is several columns."""
         table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
         columns = Counter(self.owners)
         place = {owner: j for j, owner in enumerate(self.owners)}
         return [table.iloc[:, place[feature]] if columns[feature] == 1 else None for feature in range(self.count)]
 
-    def truth(self, given: object, rows: int) -> Tensor:
+    def feature_truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of features; of raw columns, a feature is true where one of its columns is."""
         known = truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:

@@ -55,7 +55,7 @@ class FeatureKind(ABC):
         return bool(self.shape)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
+    def input_names(self) -> tuple[str, ...]:
         """One name a raw input."""
         return self.names
 
@@ -68,11 +68,11 @@ class FeatureKind(ABC):
         """Return the rows in the form that explanations keep."""
         return X
 
-    def to_network(self, x: Tensor) -> Tensor:
+    def as_network_input(self, x: Tensor) -> Tensor:
         """Encoded rows, which a torch network reads as they are."""
         return x
 
-    def model_rows(self, X: RawRows, x: Tensor) -> RawRows:
+    def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
         """Raw rows as the model reads them."""
         return X
 
@@ -88,11 +88,11 @@ class FeatureKind(ABC):
         """Sum raw values (b, *shape) within each feature (b, d)."""
         return values
 
-    def on_inputs(self, scores: Tensor) -> Tensor:
+    def expand_scores(self, scores: Tensor) -> Tensor:
         """Turn scores of features (b, d) into scores of raw inputs."""
         return self.expand(scores)
 
-    def cells(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
+    def cell_values(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
         """Nothing that could be shown beside a feature's name."""
         return [None] * self.count
 
@@ -104,7 +104,7 @@ class FeatureKind(ABC):
         """The pairs (d - 1, 2) of features in a line."""
         return torch.stack([torch.arange(self.count - 1), torch.arange(1, self.count)], 1)
 
-    def truth(self, given: object, rows: int) -> Tensor:
+    def feature_truth(self, given: object, rows: int) -> Tensor:
         """The truth (rows, d) of the rows explained; refuse that of others."""
         return truth_of(given, rows, self.count)
 
@@ -125,7 +125,7 @@ def truth_of(truth: object, rows: int, count: int) -> Tensor:
     return known
 
 
-def raw_mask(features: Features, mask: Tensor, valid: Tensor | None) -> Tensor:
+def encoded_mask(features: Features, mask: Tensor, valid: Tensor | None) -> Tensor:
     """Raw masks (..., *shape) of feature masks (..., d); padding counts as visible, for there is nothing to hide and nothing to fill."""
     if valid is None:
         return features.expand(mask)

@@ -11,7 +11,7 @@ import pandas as pd
 from .. import check
 from ..core.contracts import RawRows
 from ..core.rows import as_array
-from .tables import GREATEST
+from .tables import FLOAT32_MAX
 
 LAYOUTS = ("NCHW", "NHWC", "NHW")
 CHANNELS = (1, 3, 4)  # of grey, colour, and colour with transparency: what tells a channel axis from an axis of pixels
@@ -41,8 +41,8 @@ def image_array(X: RawRows) -> np.ndarray:
 def finite_span(images: np.ndarray) -> tuple[float, float]:
     """Return the least and the greatest number of images; refuse NaN, infinity and what float32 has not, naming the first such image."""
     span = float(images.min()), float(images.max())
-    if not max(map(abs, span)) <= GREATEST:  # both are NaN where any value is
-        odd = np.flatnonzero(~(np.abs(images.reshape(len(images), -1)) <= GREATEST).all(1))
+    if not max(map(abs, span)) <= FLOAT32_MAX:  # both are NaN where any value is
+        odd = np.flatnonzero(~(np.abs(images.reshape(len(images), -1)) <= FLOAT32_MAX).all(1))
         first = images[odd[0]]
         kind = "NaN" if np.isnan(first).any() else "infinity" if np.isinf(first).any() else "a value too large for float32"
         raise ValueError(

@@ -96,7 +96,7 @@ class Patches(FeatureKind):
         return tuple(places) if not self.each_channel else tuple(f"{place} ch{k + 1}" for k in range(self.shape[0]) for place in places)
 
     @cached_property
-    def inputs(self) -> tuple[str, ...]:
+    def input_names(self) -> tuple[str, ...]:
         """One name a raw number, in the order of the encoded image."""
         if not self.shape:
             return ()
@@ -125,7 +125,7 @@ class Patches(FeatureKind):
         sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
-    def on_inputs(self, scores: Tensor) -> Tensor:
+    def expand_scores(self, scores: Tensor) -> Tensor:
         """The score of each number of an image: that of its patch."""
         return self._laid_out(self.expand(scores))
 
@@ -136,7 +136,7 @@ class Patches(FeatureKind):
         across = torch.stack([at[:, :, :-1].flatten(), at[:, :, 1:].flatten()], 1)
         return torch.cat([down, across])
 
-    def truth(self, given: object, rows: int) -> Tensor:
+    def feature_truth(self, given: object, rows: int) -> Tensor:
         """The truth of patches (rows, d); that of pixels, or of squares of another size, is true where half of a patch's pixels are.
 
         Where no patch of an image has as many, those with the most are true, so that what is small is not lost. Truth is (n, m), (n, rows,
@@ -196,15 +196,15 @@ class Patches(FeatureKind):
         if self.span is not None:
             same_units(images.dtype, span, np.dtype(self.dtype), self.span)
 
-    def to_network(self, x: Tensor) -> Tensor:
+    def as_network_input(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and the units that a network reads, as a tensor that carries gradients."""
         return self._laid_out(x) * _greatest(np.dtype(self.dtype))
 
     def decode(self, x: Tensor) -> np.ndarray:
         """Turn encoded images back into what a model reads: the layout and the type of the fit."""
-        return as_type(self.to_network(x.detach()).cpu().numpy(), np.dtype(self.dtype))
+        return as_type(self.as_network_input(x.detach()).cpu().numpy(), np.dtype(self.dtype))
 
-    def model_rows(self, X: RawRows, x: Tensor) -> RawRows:
+    def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
         """Images as they came where they came in the type of the fit, which is the one that the model reads; else decoded ones."""
         return X if str(as_array(X).dtype) == self.dtype else self.decode(x)
 

@@ -13,7 +13,7 @@ from ..core.contracts import Json, RawRows
 from ..core.rows import as_array, plain
 
 MOST_CATEGORIES = 1000  # a column with more names rows rather than kinds of them, and its encoding would not fit into memory
-GREATEST = float(np.finfo(np.float32).max)
+FLOAT32_MAX = float(np.finfo(np.float32).max)
 
 
 def table(X: RawRows) -> np.ndarray | pd.DataFrame:
@@ -131,8 +131,8 @@ def finite_numbers(X: RawRows) -> np.ndarray:
         values = np.asarray(raw, dtype=np.float64)
     except (TypeError, ValueError) as broken:
         raise type(broken)(f"{broken}: every column must hold numbers; encode text first, or give a DataFrame") from None
-    if not max(-float(values.min()), float(values.max())) <= GREATEST:  # both are NaN where any value is
-        wrong = ~(np.abs(values) <= GREATEST)
+    if not max(-float(values.min()), float(values.max())) <= FLOAT32_MAX:  # both are NaN where any value is
+        wrong = ~(np.abs(values) <= FLOAT32_MAX)
         row, column = (int(i[0]) for i in np.nonzero(wrong))
         label = names[column] if names else str(column)
         kind = "NaN" if np.isnan(values[row, column]) else "infinity" if np.isinf(values[row, column]) else "a value too large for float32"

@@ -17,7 +17,7 @@ from .marginal import (
     Marginal as Marginal,
     NoBackground as NoBackground,
     background_of as background_of,
-    with_fewer_rows as with_fewer_rows,
+    limit_background as limit_background,
 )
 from .mixture import GaussianMixture as GaussianMixture, MixtureMeans as MixtureMeans, MixtureRows as MixtureRows
 from .vaeac import VAEAC as VAEAC

@@ -16,7 +16,7 @@ from ..core.contracts import Features
 from . import IMPUTERS, Constant
 
 
-def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
+def resolve_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
     """One of our classes for its name, a constant for a number; an imputer, a class of one, or None as it is."""
     if isinstance(imputer, str):
         return IMPUTERS[check.one_of(imputer, list(IMPUTERS), "imputer")]
@@ -30,12 +30,12 @@ def known_imputer(imputer: object) -> nn.Module | type[nn.Module] | None:
     return cast("nn.Module | type[nn.Module] | None", imputer)
 
 
-def fitted_imputer(imputer: object, x: Tensor, features: Features, device: torch.device | None = None) -> nn.Module:
+def fit_imputer(imputer: object, x: Tensor, features: Features, device: torch.device | None = None) -> nn.Module:
     """A copy of an imputer, or one of a class or of its name, fitted to encoded rows (n, ...), on a device where one is named.
 
     The `fit` of a class is given the features too where it takes them.
     """
-    given = known_imputer(imputer)
+    given = resolve_imputer(imputer)
     if not inspect.isclass(given):
         return cast("nn.Module", copy.deepcopy(given))
     fit = getattr(given, "fit", None)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from .. import check
 from ..core import seeded
 from ..core.contracts import Features, RawRows
-from ..features import raw_mask
+from ..features import encoded_mask
 
 DRAWS = 100
 Fill = Callable[[RawRows, np.ndarray | Tensor], RawRows]
@@ -32,7 +32,7 @@ def as_fill(imputer: nn.Module, *, features: Features | None = None) -> Fill:
     def fill(x: RawRows, mask: np.ndarray | Tensor) -> RawRows:
         if features is not None:
             rows, valid = features.encode(x)[:2]
-            shown = raw_mask(features, check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count)), valid)
+            shown = encoded_mask(features, check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count)), valid)
             return features.decode(_filled(imputer, rows, shown))
         rows = _tensor(x)
         rows = rows if rows.is_floating_point() else rows.to(torch.get_default_dtype())  # what is imputed may lie between whole numbers

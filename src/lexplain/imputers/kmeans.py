@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from .. import check
 from .fill import fill
-from .mixture import FIT_ROWS, affordable, choose, seed, seen_part, some_rows
+from .mixture import FIT_ROWS, limit_components, sample_component, seed, subsample, visible_part
 
 CHUNK = 4096  # stored rows that are given to their clusters together
 
@@ -33,7 +33,7 @@ class KMeansRows(nn.Module):
 
     def __init__(self, centres: Tensor, background: Tensor) -> None:
         super().__init__()
-        parts = [_distances(*seen_part(part, torch.ones_like(part)), centres).argmin(1) for part in torch.split(background, CHUNK)]
+        parts = [_distances(*visible_part(part, torch.ones_like(part)), centres).argmin(1) for part in torch.split(background, CHUNK)]
         cluster = torch.cat(parts)
         counts = torch.bincount(cluster, minlength=len(centres))
         self.register_buffer("centres", centres[counts > 0])
@@ -54,16 +54,16 @@ class KMeansRows(nn.Module):
         from sklearn.cluster import KMeans
 
         check.counts(components=components, rows=rows)
-        flat = some_rows(x, rows)
-        found = KMeans(affordable(flat, components), n_init=1, random_state=seed()).fit(flat)
+        flat = subsample(x, rows)
+        found = KMeans(limit_components(flat, components), n_init=1, random_state=seed()).fit(flat)
         centres = torch.as_tensor(found.cluster_centers_, dtype=x.dtype, device=x.device).reshape(-1, *x.shape[1:])
         return cls(centres, x if background is None else background)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Fill x (n, ...) where mask (n, ...) is off."""
         with torch.no_grad():
-            far = _distances(*seen_part(x, mask), self.centres)
-            cluster = choose(torch.where(far <= far.amin(1, keepdim=True), self.counts.to(x.dtype).log(), -torch.inf))
+            far = _distances(*visible_part(x, mask), self.centres)
+            cluster = sample_component(torch.where(far <= far.amin(1, keepdim=True), self.counts.to(x.dtype).log(), -torch.inf))
             within = (torch.rand(cluster.shape, dtype=torch.float64, device=x.device) * self.counts[cluster]).long()
             rows = self.background[(self.starts[cluster] + within).clamp_max(len(self.background) - 1)]
         return fill(x, mask, rows)

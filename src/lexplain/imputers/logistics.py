@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 from .. import check
-from .mixture import FIT_ROWS, ROWS_EACH, Mixture, affordable, seed, some_rows
+from .mixture import FIT_ROWS, ROWS_EACH, Mixture, limit_components, seed, subsample
 
 if TYPE_CHECKING:
     from typing import Self
@@ -106,8 +106,8 @@ def _start(x: Tensor, components: int, rows: int) -> tuple[Tensor, Tensor, Tenso
     """Weights (K,), means and scales (K, D) of the clusters that k-means finds."""
     from sklearn.cluster import KMeans
 
-    flat = 2 * some_rows(x, rows) - 1
-    found = KMeans(affordable(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
+    flat = 2 * subsample(x, rows) - 1
+    found = KMeans(limit_components(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
     members = torch.nn.functional.one_hot(torch.as_tensor(found.labels_).long()).double()  # (n, K)
     counts, values = members.sum(0), torch.as_tensor(flat)
     means = members.T @ values / counts[:, None]

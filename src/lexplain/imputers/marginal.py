@@ -38,7 +38,7 @@ def background_of(imputer: nn.Module) -> Tensor | None:
     return rows if isinstance(rows, Tensor) else None
 
 
-def with_fewer_rows(imputer: nn.Module, most: int = MAX_BACKGROUND) -> nn.Module:
+def limit_background(imputer: nn.Module, most: int = MAX_BACKGROUND) -> nn.Module:
     """The same imputer with at most so many of its rows, drawn at random; one without rows as it is.
 
     An imputer keeps what it learned in buffers named like the arguments of `__init__`, so that it can be made again from fewer rows.

@@ -19,19 +19,19 @@ ROWS_EACH = 5  # to learn the spread of a component from
 CHUNK = 4096  # stored rows whose responsibilities are computed together
 
 
-def choose(logits: Tensor) -> Tensor:
+def sample_component(logits: Tensor) -> Tensor:
     """Draw an index (n,) from unnormalised log-probabilities (n, K)."""
     # The Gumbel trick: Categorical looks at the numbers that it is given, which vmap forbids.
     return (logits - torch.log(-torch.log(torch.rand_like(logits)))).argmax(1)
 
 
-def seen_part(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+def visible_part(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
     """Rows (n, D) with 0 where they are hidden, and how far (n, D) each entry is visible."""
     on = mask.to(x.dtype).flatten(1)
     return torch.where(on > 0, x.flatten(1), 0.0), on  # where: what is hidden may be NaN
 
 
-def some_rows(x: Tensor, most: int) -> np.ndarray:
+def subsample(x: Tensor, most: int) -> np.ndarray:
     """At most so many rows, drawn at random, as a flat array (n, D) of doubles for scikit-learn."""
     flat = x.detach().flatten(1)
     if len(flat) > most:
@@ -44,7 +44,7 @@ def seed() -> int:
     return int(torch.randint(2**31 - 1, ()))
 
 
-def affordable(rows: np.ndarray, components: int, each: int = 1) -> int:
+def limit_components(rows: np.ndarray, components: int, each: int = 1) -> int:
     """How many components rows can bear: there must be so many rows that differ for each, or its spread is that of nothing."""
     return max(1, min(components, len(np.unique(rows, axis=0)) // each))
 
@@ -70,12 +70,12 @@ class Mixture(nn.Module):
 
     def log_responsibilities(self, x: Tensor, mask: Tensor) -> Tensor:
         """Logarithms of p(k | what is visible), (n, K), of rows and masks (n, ...)."""
-        return (self.weights.log() + self.log_likelihoods(*seen_part(x, mask))).log_softmax(1).to(x.dtype)
+        return (self.weights.log() + self.log_likelihoods(*visible_part(x, mask))).log_softmax(1).to(x.dtype)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Fill x (n, ...) where mask (n, ...) is off."""
         with torch.no_grad():  # a choice has no slope, and what is put there is no function of the row
-            values = self.values(choose(self.log_responsibilities(x, mask))).to(x.dtype)
+            values = self.values(sample_component(self.log_responsibilities(x, mask))).to(x.dtype)
         return fill(x, mask, values.reshape(x.shape))
 
 
@@ -119,8 +119,8 @@ def fit_gaussians(x: Tensor, components: int, rows: int, jitter: float, ridge: f
     from sklearn import mixture
 
     check.counts(components=components, rows=rows)
-    flat = some_rows(x, rows)
-    count = affordable(flat, components, ROWS_EACH)
+    flat = subsample(x, rows)
+    count = limit_components(flat, components, ROWS_EACH)
     flat = flat + jitter * (torch.rand(flat.shape, dtype=torch.float64).numpy() - 0.5)
     found = mixture.GaussianMixture(count, covariance_type="diag", reg_covar=ridge, random_state=seed()).fit(flat)
 

@@ -11,7 +11,7 @@ from torch.distributions import Normal, kl_divergence
 from torch.nn.functional import interpolate, silu, softplus
 
 from .. import check
-from ..bars import counted
+from ..bars import progress_range
 from .fill import fill
 
 FLOOR = 1e-2  # least scale of the noise and of latents: a density without one grows without bound on values that repeat
@@ -84,7 +84,7 @@ class VAEAC(nn.Module):
         optimiser = torch.optim.Adam(model.parameters(), lr=learning_rate)
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
         with torch.enable_grad():
-            for _ in counted("VAEAC", steps):
+            for _ in progress_range("VAEAC", steps):
                 rows = x[torch.randint(len(x), (batch,), device=x.device)]
                 loss = -model.elbo(rows, random_masks(rows, block)).mean()
                 optimiser.zero_grad()
@@ -168,11 +168,11 @@ def networks(shape: Sequence[int], width: int, latent: int) -> tuple[nn.Module, 
     (n, latent) and a reader's notes and gives two numbers for each entry, (n, 2, ...).
     """
     if len(shape) == 3:
-        return ImageReader(shape, width, latent), ImageReader(shape, width, latent), ImageWriter(shape, width, latent)
-    return RowReader(shape, width, latent), RowReader(shape, width, latent), RowWriter(shape, width, latent)
+        return ImageEncoder(shape, width, latent), ImageEncoder(shape, width, latent), ImageDecoder(shape, width, latent)
+    return RowEncoder(shape, width, latent), RowEncoder(shape, width, latent), RowDecoder(shape, width, latent)
 
 
-class RowReader(nn.Module):
+class RowEncoder(nn.Module):
     """Read a flat row in two hidden layers, the last of which are its notes."""
 
     def __init__(self, shape: Sequence[int], width: int, latent: int) -> None:
@@ -186,7 +186,7 @@ class RowReader(nn.Module):
         return self.head(notes), [notes]
 
 
-class RowWriter(nn.Module):
+class RowDecoder(nn.Module):
     """Write a flat row from a latent and the notes."""
 
     def __init__(self, shape: Sequence[int], width: int, latent: int) -> None:
@@ -201,7 +201,7 @@ class RowWriter(nn.Module):
         return written.reshape(len(latent), 2, *self.shape)
 
 
-class ImageReader(nn.Module):
+class ImageEncoder(nn.Module):
     """Read an image, halving it; its notes are the maps of each size."""
 
     def __init__(self, shape: Sequence[int], width: int, latent: int) -> None:
@@ -218,7 +218,7 @@ class ImageReader(nn.Module):
         return self.head(maps[-1].flatten(1)), maps
 
 
-class ImageWriter(nn.Module):
+class ImageDecoder(nn.Module):
     """Write an image from a latent, doubling it and reading the map of each size beside it (a U-Net's way up)."""
 
     def __init__(self, shape: Sequence[int], width: int, latent: int) -> None:

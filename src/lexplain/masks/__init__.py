@@ -10,5 +10,5 @@ To add one: a file with one class, and a line here.
 
 from .bernoulli import Bernoulli as Bernoulli
 from .concrete_max import ConcreteMax as ConcreteMax
-from .fixed import Coins as Coins, FixedMasks as FixedMasks, ShapleyKernel as ShapleyKernel, UniformRate as UniformRate
+from .random_masks import FixedRate as FixedRate, RandomMasks as RandomMasks, ShapleyKernel as ShapleyKernel, UniformRate as UniformRate
 from .top_k import TopK as TopK, relaxed_top_k as relaxed_top_k, successive_top_k as successive_top_k, top_k_mask as top_k_mask

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid, softplus
 
-from ..core.contracts import Coupled
+from ..core.contracts import CoupledSample
 from .noise import logistic
 from .top_k import edge_scores, top_k_and_level
 
@@ -57,7 +57,7 @@ class Bernoulli:
             terms = torch.where(self.valid, terms, torch.where(mask.bool(), float("-inf"), 0.0))
         return terms.sum(-1)
 
-    def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
+    def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
         """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask (REBAR)."""
         a = self.logits
         z = a + logistic(a.detach(), shape)
@@ -67,7 +67,7 @@ class Bernoulli:
         given = torch.where(hard, softplus(v + softplus(a)), -softplus(v + softplus(-a)))
         hard = self._on_valid(hard)
         soft, soft_given = (self._on_valid(torch.sigmoid(t / self.temperature)) for t in (z, given))
-        return Coupled(hard, soft, soft_given, self.log_prob(hard))
+        return CoupledSample(hard, soft, soft_given, self.log_prob(hard))
 
     def antithetic(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor, Tensor]:
         """Draw two masks of mirrored noise, and the weight (*shape, b, d) of each coordinate in DisARM's gradient."""

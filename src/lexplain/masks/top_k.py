@@ -9,7 +9,7 @@ from math import factorial, pi
 import torch
 from torch import Tensor
 
-from ..core.contracts import Coupled
+from ..core.contracts import CoupledSample
 from .noise import exponential, gumbel
 
 OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
@@ -252,7 +252,7 @@ class TopK(ShowsK):
         total = torch.stack(orders).logsumexp(0) - torch.lgamma(torch.tensor(self.k + 1.0)) + torch.lgamma(size + 1.0)
         return total.masked_fill((mask.sum(-1) != size) | (mask.bool() & ~valid).any(-1), float("-inf"))
 
-    def coupled(self, shape: tuple[int, ...] = ()) -> Coupled:
+    def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
         """Draw a hard mask, its relaxation, and a relaxation of fresh noise given the order of the hard one (REBAR).
 
         The keys are arrival times of exponential clocks: given the order, the gaps between arrivals are independent.
@@ -266,7 +266,7 @@ class TopK(ShowsK):
         late = torch.logaddexp(arrival[..., -1:], fresh - self.logits)  # when an item not drawn arrives
         given = (-late).scatter(-1, order[..., : self.k], -arrival)
         hard = self._hard(perturbed)
-        return Coupled(hard, self._soft(perturbed), self._soft(given), self.order_log_prob(order))
+        return CoupledSample(hard, self._soft(perturbed), self._soft(given), self.order_log_prob(order))
 
     @property
     def mean(self) -> Tensor:

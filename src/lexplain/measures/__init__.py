@@ -16,7 +16,7 @@ from .measure import (
     measure as measure,
     values_of as values_of,
 )
-from .model_calls import Asking as Asking
+from .model_calls import QueriedFunction as QueriedFunction
 from .statistics import (
     Estimate as Estimate,
     bootstrap as bootstrap,

@@ -62,7 +62,7 @@ def break_even(fit_seconds: float, seconds_a_row: float, peer_seconds_a_row: flo
     return ceil(fit_seconds / saved) if saved > 0 else inf
 
 
-def pays_from(fit_seconds: float, seconds_a_row: float, peer_seconds: Tensor) -> Estimate:
+def break_even_estimate(fit_seconds: float, seconds_a_row: float, peer_seconds: Tensor) -> Estimate:
     """The `break_even` against a peer that took so many seconds (b,) for some rows, with the interval that their mean's gives.
 
     Example:
@@ -124,13 +124,13 @@ def one_by_one(explain: Callable[..., object], rows: np.ndarray | list[Tensor], 
     needs=("explainer",),
     group="cost",
     family="speed",
-    taken="usually",
+    included="usually",
 )
 def milliseconds_a_row(evaluation: Evaluation) -> Estimate:
     """Milliseconds of an explanation."""
-    assert evaluation.questions.explain is not None  # `needs` says so
-    x = evaluation.rows.x[evaluation.some]  # a few: some explainers take a second for each
-    measured = 1000 * seconds_a_row(evaluation.questions.explain, x, repeats=3)
+    assert evaluation.callables.explain is not None  # `needs` says so
+    x = evaluation.rows.x[evaluation.sampled]  # a few: some explainers take a second for each
+    measured = 1000 * seconds_a_row(evaluation.callables.explain, x, repeats=3)
     return Estimate(measured, measured, measured, len(x))
 
 
@@ -148,10 +148,10 @@ def milliseconds_a_row(evaluation: Evaluation) -> Estimate:
 )
 def break_even_rows(evaluation: Evaluation, clock: Callable[[], float] = time.perf_counter) -> Estimate:
     """From how many rows on fitting and explaining is cheaper than KernelSHAP on the same model."""
-    asked = evaluation.questions
-    assert asked.explain is not None and asked.says is not None and asked.fit_seconds is not None
-    x = evaluation.rows.x[evaluation.some]
+    asked = evaluation.callables
+    assert asked.explain is not None and asked.predict is not None and asked.fit_seconds is not None
+    x = evaluation.rows.x[evaluation.sampled]
     own = seconds_a_row(asked.explain, x, repeats=3, clock=clock)
     seed = evaluation.run.seed
-    peer = kernel_shap_seconds(asked.says, evaluation.features, evaluation.background, x[:PEER_ROWS], seed=seed, clock=clock)
-    return pays_from(asked.fit_seconds, own, peer)
+    peer = kernel_shap_seconds(asked.predict, evaluation.features, evaluation.background, x[:PEER_ROWS], seed=seed, clock=clock)
+    return break_even_estimate(asked.fit_seconds, own, peer)

@@ -10,10 +10,10 @@ from torch import Generator, Tensor, nn
 from .. import check
 from ..core.contracts import Features
 from ..evaluation import Evaluation
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..imputers import Constant, Marginal
 from .measure import measure
-from .model_calls import Asking, copied, model_of
+from .model_calls import QueriedFunction, copied, model_of
 from .statistics import positions, scores_of_rows
 
 STEPS = 50  # at most; a model of many features is not asked once for each
@@ -26,7 +26,7 @@ def sizes(count: int, steps: int = STEPS) -> Tensor:
 
 
 def curve(
-    model: Asking,
+    model: QueriedFunction,
     features: Features,
     x: Tensor,
     scores: Tensor,
@@ -62,15 +62,15 @@ def curve(
     shown = torch.arange(steps + 1)[:, None] * there // steps  # (steps + 1, b or 1)
     shown = there - shown if deletes else shown
     fill = Constant(0.0).to(x.device) if imputer is None else imputer
-    target, _ = model.explained(x, target)
+    target, _ = model.explained_class(x, target)
     heights = []
     for group in model.groups(len(shown), len(x)):
         mask = place < shown[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
         exists = None if valid is None else copied(valid, len(group))
-        rows, raw = copied(x, len(group)), raw_mask(features, mask.flatten(0, 1), exists)
+        rows, raw = copied(x, len(group)), encoded_mask(features, mask.flatten(0, 1), exists)
         with torch.no_grad():
             filled = model.in_parts(fill, rows, raw)
-        heights.append(model.said_of(filled, target))
+        heights.append(model.class_outputs(filled, target))
     return torch.cat(heights)
 
 
@@ -88,11 +88,11 @@ def area(curve: Tensor, count: int) -> Tensor:
     needs=("model",),
     group="fidelity",
     family="curves",
-    taken="usually",
+    included="usually",
 )
 def insertion(evaluation: Evaluation, *, deletes: bool = False) -> Tensor:
     """The area (b,) under a curve, with other rows' values where a feature is hidden."""
-    fill, target, draws = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.draws()
+    fill, target, draws = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.generator()
     found = []
     for at in torch.split(torch.arange(len(evaluation.rows)), evaluation.run.max_rows):  # curves of all rows would be many
         rows = evaluation.rows.take(at)

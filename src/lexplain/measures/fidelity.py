@@ -10,25 +10,25 @@ import torch
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Trial
+from ..core import Batch
 from ..core.contracts import Features
 from ..evaluation import Evaluation
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..imputers import Constant
 from .measure import measure
-from .model_calls import Asking, Retrain, model_of, retrain_of
+from .model_calls import QueriedFunction, Retrain, model_of, retrain_of
 from .prediction import agreement
 
-TAKEN = {"needs": ("model",), "percent": True, "group": "fidelity", "family": "fidelity", "taken": "usually"}
+INCLUDED = {"needs": ("model",), "percent": True, "group": "fidelity", "family": "fidelity", "included": "usually"}
 
 
 def same_class(
-    model: Asking,
+    model: QueriedFunction,
     features: Features,
     x: Tensor,
     mask: Tensor,
     *,
-    reader: Asking | None = None,
+    reader: QueriedFunction | None = None,
     valid: Tensor | None = None,
     imputer: nn.Module | None = None,
 ) -> Tensor:
@@ -58,8 +58,8 @@ def same_class(
 
 
 def approximator(
-    model: Asking, features: Features, retrain: Retrain, train: Trial, mask: Tensor, *, imputer: nn.Module | None = None
-) -> Asking:
+    model: QueriedFunction, features: Features, retrain: Retrain, train: Batch, mask: Tensor, *, imputer: nn.Module | None = None
+) -> QueriedFunction:
     """A fresh model that has learned what the explained one says of training rows, from what masks (n, d) show of them.
 
     It can read a choice of features as well as their values: a high FS-A beside a low FS-M is a sign that masks encode the answer.
@@ -81,7 +81,7 @@ def approximator(
 @torch.no_grad()
 def _in_filled_parts(
     use: Callable[[Tensor, Tensor], Tensor],
-    model: Asking,
+    model: QueriedFunction,
     features: Features,
     x: Tensor,
     mask: Tensor,
@@ -91,10 +91,10 @@ def _in_filled_parts(
     """What becomes of a part of the rows at a time, and of the same rows filled; filled rows of all would be another copy of the data."""
     fill = Constant(0.0).to(x.device) if imputer is None else imputer
     given = (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
-    return model.in_parts(lambda rows, shown, there=None: use(rows, fill(rows, raw_mask(features, shown, there))), *given)
+    return model.in_parts(lambda rows, shown, there=None: use(rows, fill(rows, encoded_mask(features, shown, there))), *given)
 
 
-@measure("fs_m", label="FS-M", better=True, description="share of rows on which the model says the same from the kept features", **TAKEN)
+@measure("fs_m", label="FS-M", better=True, description="share of rows on which the model says the same from the kept features", **INCLUDED)
 def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
     """1 where the model names the same class from what is kept (FS-M), or from what is hidden (FU-M), as from the whole row.
 
@@ -103,7 +103,9 @@ def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
     return same_class(model_of(evaluation), evaluation.features, evaluation.rows.x, evaluation.mask ^ hides, valid=evaluation.valid)
 
 
-@measure("fs_a", label="FS-A", better=True, description="share of rows on which a model retrained on kept features says the same", **TAKEN)
+@measure(
+    "fs_a", label="FS-A", better=True, description="share of rows on which a model retrained on kept features says the same", **INCLUDED
+)
 def fs_a(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
     """1 where an `approximator` of what is kept (FS-A), or of the rest (FU-A), names from it the model's class of the whole row.
 
@@ -113,8 +115,8 @@ def fs_a(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
     found = torch.zeros(len(evaluation.rows), dtype=torch.double)
     for fold in evaluation.folds:
         fresh = approximator(model, features, retrain_of(evaluation), fold.learn, fold.mask ^ hides)
-        judged, mask = evaluation.rows.take(fold.judged), evaluation.mask[fold.judged] ^ hides
-        found[fold.judged] = same_class(model, features, judged.x, mask, reader=fresh, valid=judged.valid).cpu()
+        judged, mask = evaluation.rows.take(fold.eval_rows), evaluation.mask[fold.eval_rows] ^ hides
+        found[fold.eval_rows] = same_class(model, features, judged.x, mask, reader=fresh, valid=judged.valid).cpu()
     return found
 
 

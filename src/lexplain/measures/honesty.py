@@ -19,7 +19,7 @@ from .measure import measure
     needs=("classes", "masks"),
     percent=True,
     group="honesty",
-    taken="always",
+    included="always",
 )
 def mask_only_acc(evaluation: Evaluation) -> Tensor:
     """1 where a forest that learned from other rows' masks names the class."""
@@ -67,8 +67,8 @@ def mask_only_accuracy(train_mask: Tensor, train_labels: Tensor, mask: Tensor, l
     reads=("encoding",),
     needs=("masks",),
     group="honesty",
-    taken="always",
-    judged=True,
+    included="always",
+    needs_evaluator=True,
 )
 def encoding(values: Tensor) -> Tensor:
     """How much better (b,) a reader who knows the mask was chosen for this row predicts y than one who does not."""

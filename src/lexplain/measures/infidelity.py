@@ -10,10 +10,10 @@ from torch import Generator, Tensor, nn
 from .. import check
 from ..core.contracts import Features
 from ..evaluation import Evaluation
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..imputers import Constant
 from .measure import measure
-from .model_calls import Asking, model_of
+from .model_calls import QueriedFunction, model_of
 
 DRAWS = 200  # perturbations of a row in an audit
 
@@ -36,13 +36,13 @@ def hidden_features(features: Features, imputer: nn.Module, *, rate: float = 0.5
     def perturb(x: Tensor, generator: Generator | None) -> tuple[Tensor, Tensor]:
         hidden = torch.rand(len(x), features.count, generator=generator, device=x.device) < rate
         hidden = hidden if valid is None else hidden & valid.to(x.device)
-        return imputer(x, raw_mask(features, ~hidden, None if valid is None else valid.to(x.device))), hidden.to(x.dtype)
+        return imputer(x, encoded_mask(features, ~hidden, None if valid is None else valid.to(x.device))), hidden.to(x.dtype)
 
     return perturb
 
 
 def infidelity(
-    model: Asking,
+    model: QueriedFunction,
     perturb: Perturbation,
     x: Tensor,
     scores: Tensor,
@@ -68,12 +68,12 @@ def infidelity(
     Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1, and its experiments for the scaling.
     """
     check.counts(draws=draws)
-    target, whole = model.explained(x, target)
+    target, whole = model.explained_class(x, target)
     foretold_square, product, change_square, error = (whole.new_zeros(len(x)) for _ in range(4))
     for group in model.groups(draws, len(x)):
         drawn = [perturb(x, generator) for _ in group]  # one draw at a time, so that the groups do not change them
         foretold = torch.stack([(by.double() * scores.double()).sum(1) for _, by in drawn])  # (draws, b)
-        change = whole - model.said_of(torch.cat([rows for rows, _ in drawn]), target)
+        change = whole - model.class_outputs(torch.cat([rows for rows, _ in drawn]), target)
         foretold_square += foretold.square().sum(0)
         product += (foretold * change).sum(0)
         change_square += change.square().sum(0)
@@ -93,11 +93,11 @@ def infidelity(
     needs=("model",),
     group="fidelity",
     family="infidelity",
-    taken="usually",
+    included="usually",
 )
 def scaled_infidelity(evaluation: Evaluation) -> Tensor:
     """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
-    some, target = evaluation.some, evaluation.explanation.target_index
+    some, target = evaluation.sampled, evaluation.explanation.target_index
     rows = evaluation.rows.take(some)
     return infidelity(
         model_of(evaluation),
@@ -107,5 +107,5 @@ def scaled_infidelity(evaluation: Evaluation) -> Tensor:
         target=None if target is None else target[some],
         scaled=True,
         draws=DRAWS,
-        generator=evaluation.draws(),
+        generator=evaluation.generator(),
     )

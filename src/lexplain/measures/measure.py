@@ -16,7 +16,7 @@ from ..core import seeded
 from ..evaluation import Evaluation
 from .statistics import Estimate, bootstrap
 
-Taken = Literal["always", "usually", "if asked"]
+Taken = Literal["always", "usually", "on request"]
 
 
 class Need(NamedTuple):
@@ -29,19 +29,19 @@ class Need(NamedTuple):
 BY_CHANCE = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
 NEEDS: dict[str, Need] = {
     "classes": Need("a target of classes", lambda e: not e.outputs.real),
-    "own prediction": Need("an explanation with a predictor of its own", lambda e: e.explanation.predict is not None),
+    "own prediction": Need("an explanation with a predictor of its own", lambda e: e.explanation.compute_prediction is not None),
     "truth": Need("the truth: which features really decide", lambda e: e.truth is not None),
     "control flow": Need("the place of the control-flow feature", lambda e: e.control_flow is not None),
-    "masks": Need("explanations of enough rows for a reader of masks to learn from", lambda e: e.reads_masks),
-    "model": Need("a model of classes", lambda e: e.questions.model is not None),
-    "explainer": Need("the explainer", lambda e: e.questions.explain is not None),
+    "masks": Need("explanations of enough rows for a reader of masks to learn from", lambda e: e.has_enough_masks),
+    "model": Need("a model of classes", lambda e: e.callables.model is not None),
+    "explainer": Need("the explainer", lambda e: e.callables.explain is not None),
     "quantities": Need("features whose encoded values are quantities", lambda e: e.features.numeric),
-    "refit": Need("an explainer that can be fitted again", lambda e: e.questions.refit is not None),
-    "random model": Need(BY_CHANCE, lambda e: "model" in e.questions.randomised),
-    "random labels": Need(BY_CHANCE, lambda e: "labels" in e.questions.randomised),
+    "refit": Need("an explainer that can be fitted again", lambda e: e.callables.refit is not None),
+    "random model": Need(BY_CHANCE, lambda e: "model" in e.callables.randomised),
+    "random labels": Need(BY_CHANCE, lambda e: "labels" in e.callables.randomised),
     "peer": Need(
         "a model, an explainer that was fitted here (a file does not tell how long that took) and shap ('lexplain[peers]')",
-        lambda e: None not in (e.questions.explain, e.questions.says, e.questions.fit_seconds, importlib.util.find_spec("shap")),
+        lambda e: None not in (e.callables.explain, e.callables.predict, e.callables.fit_seconds, importlib.util.find_spec("shap")),
     ),
 }
 
@@ -60,9 +60,8 @@ class Measure:
         percent: tables show it as a percentage.
         group: what it is about; lines of one group are shown together.
         family: a word that asks for several measures at once, such as "fidelity".
-        taken: whether an audit takes it "always", "usually" (unless measures are asked for by name) or "if asked"; never where it lacks
-            what it needs.
-        judged: whether it asks EVAL-X, which is then trained once for all who share it.
+        included: when an audit takes it: "always", "usually" (unless measures are named) or "on request"; never without what it needs.
+        needs_evaluator: whether it asks EVAL-X, which is then trained once for all who share it.
         reads: attributes of an Evaluation that are the function's arguments; methods are called. (): the Evaluation itself.
     """
 
@@ -75,8 +74,8 @@ class Measure:
     percent: bool = False
     group: str = ""
     family: str = ""
-    taken: Taken = "if asked"
-    judged: bool = False
+    included: Taken = "on request"
+    needs_evaluator: bool = False
     reads: tuple[str, ...] = ()
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:

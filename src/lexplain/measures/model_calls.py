@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from .. import check
-from ..core import Trial
+from ..core import Batch
 from ..core.rows import MAX_ROWS
 from ..evaluation import Evaluation, retrain
 
-Retrain = Callable[[Trial], "Asking"]  # rows to a model that has learned from them alone
+Retrain = Callable[[Batch], "QueriedFunction"]  # rows to a model that has learned from them alone
 
 
 @dataclass(frozen=True)
-class Asking:
+class QueriedFunction:
     """A function of encoded rows (n, ...), a model or an explainer, and how many rows it may be asked about at a time."""
 
     function: Callable[..., Tensor]
@@ -47,13 +47,13 @@ class Asking:
         size = max(1, self.max_rows // max(1, rows))
         return (range(first, min(first + size, copies)) for first in range(0, copies, size))
 
-    def explained(self, x: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor]:
+    def explained_class(self, x: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor]:
         """The class explained (b,), the predicted one unless given, and what the function says of it (b,) on whole rows."""
         said = self(x)
         target = said.argmax(1) if target is None else target.to(said.device)
         return target, said.gather(1, target[:, None]).squeeze(1)
 
-    def said_of(self, x: Tensor, target: Tensor) -> Tensor:
+    def class_outputs(self, x: Tensor, target: Tensor) -> Tensor:
         """What the function says (copies, b) of the class explained (b,), from rows (copies x b, ...)."""
         copies = len(x) // len(target)
         return self(x).gather(1, copied(target, copies)[:, None]).reshape(copies, len(target))
@@ -64,17 +64,17 @@ def copied(x: Tensor, copies: int) -> Tensor:
     return x.expand(copies, *x.shape).flatten(0, 1)
 
 
-def model_of(evaluation: Evaluation) -> Asking:
+def model_of(evaluation: Evaluation) -> QueriedFunction:
     """The model that is explained."""
-    assert evaluation.questions.model is not None  # `needs` says so
-    return Asking(evaluation.questions.model, evaluation.run.max_rows)
+    assert evaluation.callables.model is not None  # `needs` says so
+    return QueriedFunction(evaluation.callables.model, evaluation.run.max_rows)
 
 
 def retrain_of(evaluation: Evaluation) -> Retrain:
     """What trains networks from scratch to predict the evaluation's target."""
     features, outputs, run = evaluation.features, evaluation.outputs, evaluation.run
 
-    def learned(rows: Trial) -> Asking:
-        return Asking(retrain(rows, features, outputs, fabric=run.fabric, seed=run.seed, max_rows=run.max_rows), run.max_rows)
+    def learned(rows: Batch) -> QueriedFunction:
+        return QueriedFunction(retrain(rows, features, outputs, fabric=run.fabric, seed=run.seed, max_rows=run.max_rows), run.max_rows)
 
     return learned

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..evaluation import SOME, Evaluation
-from ..features import raw_mask
+from ..evaluation import SUBSAMPLE_ROWS, Evaluation
+from ..features import encoded_mask
 from ..imputers import Constant, Marginal
 from .measure import measure
 from .statistics import pooled_auroc
@@ -58,14 +58,14 @@ def off_data(filled: Tensor, real: Tensor, *, folds: int = 5, trees: int = 100, 
     description="chance that a classifier finds a filled row less real than a real one; 0.5 cannot tell them apart, 1 always can",
     group="off the data",
     family="off the data",
-    taken="usually",
+    included="usually",
 )
 def off_data_mean(evaluation: Evaluation, *, other_rows: bool = False) -> Tensor:
     """How easily rows are told from real ones if hidden columns have their mean, or another row's values."""
-    some = evaluation.apart[torch.randperm(len(evaluation.apart), generator=evaluation.draws())[:SOME]]
-    real = evaluation.background[torch.randperm(len(evaluation.background), generator=evaluation.draws())[: len(some)]]
+    some = evaluation.not_background[torch.randperm(len(evaluation.not_background), generator=evaluation.generator())[:SUBSAMPLE_ROWS]]
+    real = evaluation.background[torch.randperm(len(evaluation.background), generator=evaluation.generator())[: len(some)]]
     rows, fill = evaluation.rows.take(some), Marginal(evaluation.background) if other_rows else Constant(0.0)
-    return off_data(fill(rows.x, raw_mask(evaluation.features, evaluation.mask[some], rows.valid)), real, seed=evaluation.run.seed)
+    return off_data(fill(rows.x, encoded_mask(evaluation.features, evaluation.mask[some], rows.valid)), real, seed=evaluation.run.seed)
 
 
 off_data_other_rows = off_data_mean.variant(

@@ -10,7 +10,7 @@ from .measure import Measure, measure
 from .statistics import pooled_auroc, refuse_unpaired
 
 BY_JUDGE = "by a judge who sees what is kept alone: "
-OWN = {"reads": ("own", "labels"), "needs": ("classes", "own prediction"), "group": "prediction", "taken": "always"}
+OWN = {"reads": ("own_prediction", "labels"), "needs": ("classes", "own prediction"), "group": "prediction", "included": "always"}
 
 
 def _checked(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,7 +96,7 @@ def _pooled_precision(scores: Tensor, positive: Tensor) -> Tensor:
     label="Log-likelihood",
     better=True,
     description="log probability of the label; 0 is certainty, minus log of the class count guessing",
-    **{**OWN, "taken": "if asked"},
+    **{**OWN, "included": "on request"},
 )
 def log_likelihood(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Log probability of the label, from no less than the dtype's rounding error, so that one sure mistake stays finite."""
@@ -115,12 +115,12 @@ def agreement(probabilities: Tensor, other_probabilities: Tensor) -> Tensor:
 
 
 def _by_judge(key: str, of: Measure, label: str, reads: str, *, prefix: str = BY_JUDGE) -> Measure:
-    return of.variant(key, prefix=prefix, label=label, reads=(reads, "labels"), needs=("classes",), judged=True)
+    return of.variant(key, prefix=prefix, label=label, reads=(reads, "labels"), needs=("classes",), needs_evaluator=True)
 
 
 BY_JUDGES = (
-    *(_by_judge(f"e{of.key}", of, f"e{of.label}", "judged") for of in (accuracy, auroc, auprc)),
-    _by_judge("e_log_likelihood", log_likelihood, "e-Log-likelihood", "judged"),
-    *(_by_judge(f"e{of.key}_any_rate", of, f"e{of.label}, uniform rate", "judged_at_any_rate") for of in (accuracy, auroc, auprc)),
-    _by_judge("acc_all", accuracy, "ACC, all features", "judged_from_all", prefix=""),
+    *(_by_judge(f"e{of.key}", of, f"e{of.label}", "evaluator_prediction") for of in (accuracy, auroc, auprc)),
+    _by_judge("e_log_likelihood", log_likelihood, "e-Log-likelihood", "evaluator_prediction"),
+    *(_by_judge(f"e{of.key}_any_rate", of, f"e{of.label}, uniform rate", "uniform_rate_prediction") for of in (accuracy, auroc, auprc)),
+    _by_judge("acc_all", accuracy, "ACC, all features", "full_prediction", prefix=""),
 )

@@ -10,10 +10,10 @@ from itertools import pairwise
 import torch
 from torch import Generator, Tensor
 
-from ..core import Trial, target_values
+from ..core import Batch, target_values
 from ..core.contracts import Features
 from ..evaluation import Evaluation
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..imputers import Constant
 from .measure import measure
 from .model_calls import Retrain, retrain_of
@@ -25,9 +25,9 @@ FRACTIONS = (0.0, 0.1, 0.3, 0.5, 0.7, 0.9)
 def retraining_curve(
     features: Features,
     retrain: Retrain,
-    train: Trial,
+    train: Batch,
     train_scores: Tensor,
-    test: Trial,
+    test: Batch,
     test_scores: Tensor,
     *,
     keeps: bool = False,
@@ -60,7 +60,7 @@ def retraining_curve(
     heights = []
     for fraction in fractions:
         learn, judged = (
-            fill(part.x, raw_mask(features, (place < _count(fraction, place, part.valid)) == keeps, part.valid))
+            fill(part.x, encoded_mask(features, (place < _count(fraction, place, part.valid)) == keeps, part.valid))
             for (part, _), place in zip(rows, places, strict=True)
         )
         model = retrain(replace(train, x=learn))
@@ -105,13 +105,13 @@ def area_between(upper: Tensor, lower: Tensor, fractions: Sequence[float] = FRAC
 )
 def roar(evaluation: Evaluation, *, keeps: bool = False) -> Tensor:
     """How far (b,) the curve of a random ranking lies above that of the scores (ROAR), or below it where these are kept (KAR)."""
-    found, draws = torch.zeros(len(evaluation.rows), dtype=torch.double), evaluation.draws()
+    found, draws = torch.zeros(len(evaluation.rows), dtype=torch.double), evaluation.generator()
     measured = partial(retraining_curve, evaluation.features, retrain_of(evaluation), keeps=keeps, generator=draws)
     for fold in evaluation.folds:
-        judged, sizes = evaluation.rows.take(fold.judged), (fold.scores.abs(), evaluation.sizes[fold.judged])
+        judged, sizes = evaluation.rows.take(fold.eval_rows), (fold.scores.abs(), evaluation.importance[fold.eval_rows])
         random = tuple(torch.rand(scores.shape, generator=draws) for scores in sizes)
         curve, chance = (measured(fold.learn, train, judged, test) for train, test in (sizes, random))
-        found[fold.judged] = area_between(curve, chance) if keeps else area_between(chance, curve)
+        found[fold.eval_rows] = area_between(curve, chance) if keeps else area_between(chance, curve)
     return found
 
 

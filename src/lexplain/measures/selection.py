@@ -7,7 +7,7 @@ from torch import Tensor
 from .. import check
 from .measure import measure
 
-TAKEN = {"group": "selection", "taken": "always"}
+INCLUDED = {"group": "selection", "included": "always"}
 
 
 @measure(
@@ -17,7 +17,7 @@ TAKEN = {"group": "selection", "taken": "always"}
     description="share of the features that are kept",
     percent=True,
     reads=("mask", "valid"),
-    **TAKEN,
+    **INCLUDED,
 )
 def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
     """Share of the features that are kept, of the valid ones where padding is marked; NaN for a row that is all padding."""
@@ -28,14 +28,14 @@ def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
     return (mask & valid).sum(-1).double() / valid.sum(-1)
 
 
-@measure("kept", label="Kept", better=None, description="number of features that are kept", reads=("mask",), **TAKEN)
+@measure("kept", label="Kept", better=None, description="number of features that are kept", reads=("mask",), **INCLUDED)
 def kept(mask: Tensor) -> Tensor:
     """Number of features that are kept."""
     return check.hard_mask(mask).sum(-1).double()
 
 
 @measure(
-    "empty", label="Empty", better=False, description="share of rows for which nothing is kept", percent=True, reads=("mask",), **TAKEN
+    "empty", label="Empty", better=False, description="share of rows for which nothing is kept", percent=True, reads=("mask",), **INCLUDED
 )
 def empty(mask: Tensor) -> Tensor:
     """1 where nothing is kept."""

@@ -7,13 +7,13 @@ from torch import Generator, Tensor
 from torch.linalg import vector_norm
 
 from .. import check
-from ..evaluation import SOME, Evaluation
+from ..evaluation import SUBSAMPLE_ROWS, Evaluation
 from .measure import measure
-from .model_calls import Asking, copied
+from .model_calls import QueriedFunction, copied
 
 
 def sensitivity(
-    explain: Asking,
+    explain: QueriedFunction,
     x: Tensor,
     *,
     context: Tensor | None = None,
@@ -62,10 +62,13 @@ def sensitivity(
     needs=("explainer", "quantities"),
     group="stability",
     family="robustness",
-    taken="usually",
+    included="usually",
 )
 def score_sensitivity(evaluation: Evaluation) -> Tensor:
     """The true maximum by which scores change within a small radius."""
-    assert evaluation.questions.explain is not None  # `needs` says so
-    explain, x = Asking(evaluation.questions.explain, evaluation.run.max_rows), evaluation.rows.x[evaluation.some[: SOME // 5]]
-    return sensitivity(explain, x, generator=evaluation.draws())
+    assert evaluation.callables.explain is not None  # `needs` says so
+    explain, x = (
+        QueriedFunction(evaluation.callables.explain, evaluation.run.max_rows),
+        evaluation.rows.x[evaluation.sampled[: SUBSAMPLE_ROWS // 5]],
+    )
+    return sensitivity(explain, x, generator=evaluation.generator())

@@ -54,7 +54,7 @@ def mask_cosine(mask: Tensor, other: Tensor) -> Tensor:
     return torch.where(mask.any(-1) | other.any(-1), shared, 1.0)
 
 
-def permuted(labels: Tensor, *, generator: Generator | None = None) -> Tensor:
+def permute_labels(labels: Tensor, *, generator: Generator | None = None) -> Tensor:
     """Labels (n, ...) dealt out to rows at random: as many of each, and none about its row.
 
     Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 4 (data randomisation).
@@ -88,8 +88,8 @@ def stability_of_ranks(evaluation: Evaluation) -> Tensor:
 
 def _cosine(what: str, evaluation: Evaluation) -> Tensor:
     """How much of an explanation is left when what it explains is replaced by chance (Adebayo et al., 2018)."""
-    assert evaluation.questions.refit is not None  # `needs` says so
-    return mask_cosine(evaluation.mask, evaluation.questions.refit(evaluation.run.seed, what).mask)
+    assert evaluation.callables.refit is not None  # `needs` says so
+    return mask_cosine(evaluation.mask, evaluation.callables.refit(evaluation.run.seed, what).mask)
 
 
 COSINES = tuple(

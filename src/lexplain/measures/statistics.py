@@ -24,9 +24,9 @@ class Estimate:
     level: float = 0.95
 
     def __str__(self) -> str:
-        return self.told()
+        return self.to_text()
 
-    def told(self, unit: str = "") -> str:
+    def to_text(self, unit: str = "") -> str:
         """The mean, its unit and the interval, in three digits."""
         mean, low, high = (decimals(value, 3) for value in (self.mean, self.low, self.high))
         return f"{mean}{unit and ' '}{unit} [{low}, {high}]"

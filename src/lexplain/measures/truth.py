@@ -13,8 +13,8 @@ from .. import check
 from .measure import measure
 from .statistics import pooled_auroc, positions
 
-TAKEN = {"needs": ("truth",), "group": "truth", "taken": "always"}
-RATE = {**TAKEN, "percent": True}
+INCLUDED = {"needs": ("truth",), "group": "truth", "included": "always"}
+RATE = {**INCLUDED, "percent": True}
 
 
 @measure(
@@ -78,7 +78,7 @@ def fdr(mask: Tensor, truth: Tensor) -> Tensor:
     reads=("mask", "control_flow"),
     needs=("control flow",),
     group="truth",
-    taken="always",
+    included="always",
 )
 def cfsr(mask: Tensor, column: int) -> Tensor:
     """1 where the control-flow feature is kept. Columns count from 0: feature 11 of S1-S3 is column 10.
@@ -102,8 +102,8 @@ def _checked(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
     label="AUROC of scores",
     better=True,
     description="chance that a true feature outscores an irrelevant one; 0.5 is guessing",
-    reads=("sizes", "truth", "valid"),
-    **TAKEN,
+    reads=("importance", "truth", "valid"),
+    **INCLUDED,
 )
 def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
     """AUROC of the scores against the truth, pooled over all cells but padding; the plain mean over rows is the AUROC itself.
@@ -118,8 +118,8 @@ def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = No
     label="Median rank",
     better=False,
     description="median rank of the true features by score; (k + 1) / 2 is perfect for k of them",
-    reads=("sizes", "truth", "draws", "valid"),
-    **TAKEN,
+    reads=("importance", "truth", "generator", "valid"),
+    **INCLUDED,
 )
 def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
     """Median rank (1 = best) of a row's true features by descending score; NaN for a row without any.

@@ -19,11 +19,11 @@ from .plans import (
     Step as Step,
     Together as Together,
     Turns as Turns,
-    knowledge as knowledge,
+    prediction_information as prediction_information,
 )
 from .realx import realx as realx
 from .recipe import Recipe as Recipe, recipe as recipe
-from .sizes import Family as Family, Size as Size
+from .sizes import MaskFactory as MaskFactory, Size as Size
 from .sufficient import sufficient as sufficient
 from .vibi import vibi as vibi
 

@@ -13,7 +13,7 @@ from .method import Method
 from .parts import Parts, predictor_part, selector_part
 from .plans import Turns
 from .recipe import recipe
-from .sizes import Size, coins
+from .sizes import Size, bernoulli_masks
 
 
 @recipe(sized_by="price", size=0.15)
@@ -38,7 +38,7 @@ def basex(
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 6 and appendix E.
     """
-    family, penalties = coins(features.count, size, temperature=temperature, warmup=warmup)
+    family, penalties = bernoulli_masks(features.count, size, temperature=temperature, warmup=warmup)
     return Method(
         "basex",
         features=features,
@@ -46,5 +46,5 @@ def basex(
         imputer=parts.imputer_or(Constant(0.0)),
         predictor=predictor_part(parts.predictor, features, outputs, activation=nn.SiLU),
         objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(estimator or Rebar(), decay=decay)),
+        plan=parts.apply_regime(Turns(estimator or Rebar(), decay=decay)),
     )

@@ -18,46 +18,46 @@ from ..objectives import Likelihood, Objective
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import MIN_GAIN, Rounds
-from .plans.rounds import usual_rounds
-from .plans.screen import SCREENED_FROM, SCREENED_TO, screened
+from .plans.rounds import default_rounds
+from .plans.screen import SCREENED_FROM, SCREENED_TO, add_screen
 from .recipe import recipe
-from .sizes import Family, Size
+from .sizes import MaskFactory, Size
 
 MEMBERS = 4  # networks of the predictor
 THOROUGH_MEMBERS = 3  # times as many with a thorough budget, each of which learns as much as one of four does,
 THOROUGH_ROUNDS = 2  # and so many more rounds
 
 
-@recipe(sized_by="path", imputer="by kind", prices_masks=False, scales_itself=True)
+@recipe(sized_by="path", imputer="by kind", supports_mask_costs=False, supports_thorough=True)
 def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, plan: Rounds | None = None) -> Method:
     """Keep each feature that changes the prediction by more than its price when it is drawn anew.
 
     The selector regresses the gain of every feature in nats, so that a score is gain / (gain + price). From parts that the papers
     propose: LEX's imputation, outside the log; REAL-X's predictor that the selector cannot write to; their alternation is ours.
     """
-    price = None if size.price is None else size.price / features.count
+    price = None if size.penalty is None else size.penalty / features.count
     draws = min(14, max(4, 160 // (features.count if features.count <= SCREENED_FROM else SCREENED_TO)))
     kind, predictor, network = kind_of(features), parts.predictor, parts.selector
     if network is None:
         network = (kind.regressor or kind.selector)(features, context=0, activation=nn.SiLU)
     if predictor is None:
-        network = screened(network, features, scores=True)
+        network = add_screen(network, features, scores=True)
         if kind.ensemble is None:
             ensemble = kind.predictor(features, outputs.count, sees_mask=False)
         else:
             ensemble = kind.ensemble(features, outputs.count, members=MEMBERS * THOROUGH_MEMBERS if parts.thorough else MEMBERS)
-        predictor = Trained(screened(ensemble, features, scores=False), outputs, sees_mask=False)
+        predictor = Trained(add_screen(ensemble, features, scores=False), outputs, sees_mask=False)
     if plan is None:
-        rounds = usual_rounds(features.count) + THOROUGH_ROUNDS if parts.thorough else None
+        rounds = default_rounds(features.count) + THOROUGH_ROUNDS if parts.thorough else None
         members = THOROUGH_MEMBERS if parts.thorough else 1
-        rate = size.share(features.count)
+        rate = size.as_rate(features.count)
         plan = Rounds(MarginalGains(draws=draws), rounds=rounds, members_per_row=members, price=price, rate=rate)
     return Method(
         "gains",
         features=features,
-        selector=Selector(network, Family(Bernoulli, {"k": size.k}), offset=-log(price or MIN_GAIN)),
+        selector=Selector(network, MaskFactory(Bernoulli, {"k": size.k}), offset=-log(price or MIN_GAIN)),
         imputer=parts.imputer_or(IndependentGaussian()),
         predictor=predictor_part(predictor, features, outputs),
         objective=Objective(Likelihood(imputations_inside=False)),
-        plan=parts.scheduled(plan),
+        plan=parts.apply_regime(plan),
     )

@@ -10,10 +10,10 @@ from ..estimators import Reinforce
 from ..imputers import Constant
 from ..objectives import Objective
 from .method import Method
-from .parts import Parts, fresh_copy, predictor_part, selector_part
+from .parts import Parts, predictor_part, reinitialised_copy, selector_part
 from .plans import Turns
 from .recipe import recipe
-from .sizes import Size, coins
+from .sizes import Size, bernoulli_masks
 
 
 @recipe(sized_by="price", size=0.1)
@@ -37,7 +37,7 @@ def invase(
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.
     """
-    family, penalties = coins(features.count, size, temperature=0.5, warmup=warmup)
+    family, penalties = bernoulli_masks(features.count, size, temperature=0.5, warmup=warmup)
     critic = predictor_part(parts.predictor, features, outputs, activation=nn.SiLU)
     return Method(
         "invase",
@@ -46,5 +46,5 @@ def invase(
         imputer=parts.imputer_or(Constant(0.0)),
         predictor=critic,
         objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(Reinforce(samples=1), baseline=fresh_copy(critic), decay=decay)),
+        plan=parts.apply_regime(Turns(Reinforce(samples=1), baseline=reinitialised_copy(critic), decay=decay)),
     )

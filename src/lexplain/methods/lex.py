@@ -14,7 +14,7 @@ from .method import Method
 from .parts import Parts, predictor_part, selector_part
 from .plans import PredictorSchedule, Turns
 from .recipe import THIRD, recipe
-from .sizes import Family
+from .sizes import MaskFactory
 
 
 @recipe(sized_by="k", size=THIRD)
@@ -45,9 +45,9 @@ def lex(
     return Method(
         "lex",
         features=features,
-        selector=selector_part(parts.selector, features, Family(TopK, {"k": k, "temperature": temperature}), activation=nn.SiLU),
+        selector=selector_part(parts.selector, features, MaskFactory(TopK, {"k": k, "temperature": temperature}), activation=nn.SiLU),
         imputer=parts.imputer_or(IndependentGaussian()),
         predictor=predictor,
         objective=Objective(objective or Likelihood(imputations=4), mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(estimator, schedule, decay=decay)),
+        plan=parts.apply_regime(Turns(estimator, schedule, decay=decay)),
     )

@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ..core import Outputs, Trial
+from ..core import Batch, Outputs
 from ..core.contracts import Features, Predictor
 from ..estimators import Pathwise
 from ..imputers import Constant
@@ -18,7 +18,7 @@ from .method import Method
 from .parts import Parts, adversary_part, predictor_part, selector_part
 from .plans import Adversary, Turns
 from .recipe import THIRD, recipe
-from .sizes import Family
+from .sizes import MaskFactory
 
 
 @recipe(sized_by="k", size=THIRD, reads_output=True)
@@ -31,7 +31,7 @@ def meed(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperat
         Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 3.
     """
     selected = predictor_part(parts.predictor, features, outputs)
-    family = Family(ConcreteMax, {"k": k, "temperature": temperature})
+    family = MaskFactory(ConcreteMax, {"k": k, "temperature": temperature})
     selector = selector_part(parts.selector, features, family, context=outputs.count)
     adversary = Adversary(adversary_part(selected, features, outputs), adversary_weight)
     prior = None if isinstance(selected, BlackBox) else PriorExplainer(partial(gradient_times_input, selected, features))
@@ -42,14 +42,14 @@ def meed(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperat
         imputer=parts.imputer_or(Constant(0.0)),
         predictor=selected,
         objective=Objective(mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(Pathwise(), adversary=adversary, prior=prior)),
+        plan=parts.apply_regime(Turns(Pathwise(), adversary=adversary, prior=prior)),
     )
 
 
-def gradient_times_input(predictor: Predictor, features: Features, trial: Trial) -> Tensor:
+def gradient_times_input(predictor: Predictor, features: Features, batch: Batch) -> Tensor:
     """|x . d cross-entropy / dx| of full rows, summed within each feature (b, d)."""
     with torch.enable_grad():
-        x = trial.x.detach().requires_grad_()
-        loss = cross_entropy(trial.target, predictor(x, torch.ones_like(x))).sum()
+        x = batch.x.detach().requires_grad_()
+        loss = cross_entropy(batch.target, predictor(x, torch.ones_like(x))).sum()
         (slope,) = torch.autograd.grad(loss, x)
     return features.gather((x * slope).abs())

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ..core import Trial, reshape_batch
+from ..core import Batch, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
-from ..features import raw_mask
+from ..features import encoded_mask
 from ..models.asked import network_output
 from ..networks import Selector
 from ..objectives import Objective, cross_entropy
@@ -59,31 +59,31 @@ class Method(nn.Module):
 
     # ---- what runs ----
 
-    def predict(self, trial: Trial, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
+    def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
         """Predictions of batch (M, L, K, b) from masks (M, L, b, d), with K fresh imputations each."""
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
-        shape = trial.x.shape[1:]
-        raw = raw_mask(self.features, mask, trial.valid).unsqueeze(2).expand(*lead, *shape).reshape(-1, *shape)
-        x = trial.x.expand(*lead, *shape).reshape(-1, *shape)
+        shape = batch.x.shape[1:]
+        raw = encoded_mask(self.features, mask, batch.valid).unsqueeze(2).expand(*lead, *shape).reshape(-1, *shape)
+        x = batch.x.expand(*lead, *shape).reshape(-1, *shape)
         return reshape_batch((predictor or self.predictor)(self.imputer(x, raw), raw), lead)
 
     def predict_full(self, x: Tensor) -> Distribution:
         """The predictor's distribution (b,) of full rows."""
         return self.predictor(x, torch.ones_like(x, dtype=torch.bool))
 
-    def distribution(self, trial: Trial) -> MaskDistribution:
+    def distribution(self, batch: Batch) -> MaskDistribution:
         """The selector's distribution over masks."""
-        return self.selector(trial.x, trial.context, trial.valid)  # type: ignore[no-any-return]  # nn.Module's call
+        return self.selector(batch.x, batch.context, batch.valid)  # type: ignore[no-any-return]  # nn.Module's call
 
-    def change(self, trial: Trial, mask: Tensor) -> Tensor:
+    def kl_to_full(self, batch: Batch, mask: Tensor) -> Tensor:
         """How far (M, b) predictions from masks (M, 1, b, d) are from the predictor's own of full rows: KL in nats, outside the log.
 
         Every mask of a row meets the same imputed values, so that masks can be compared.
         """
-        raw = raw_mask(self.features, mask.squeeze(1), trial.valid)
-        filled = torch.vmap(lambda shown: self.imputer(trial.x, shown), randomness="same")(raw)
-        whole = self.predict_full(trial.x)
+        raw = encoded_mask(self.features, mask.squeeze(1), batch.valid)
+        filled = torch.vmap(lambda shown: self.imputer(batch.x, shown), randomness="same")(raw)
+        whole = self.predict_full(batch.x)
         masked = reshape_batch(self.predictor(filled.flatten(0, 1), raw.flatten(0, 1)), raw.shape[:2])
         return cross_entropy(whole, masked) - cross_entropy(whole, whole)
 
@@ -93,26 +93,26 @@ class Method(nn.Module):
         """What the training loop does, in order."""
         return self.plan.phases(self)
 
-    def refuse_misfit(self, trial: Trial) -> None:
+    def check_parts(self, batch: Batch) -> None:
         """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
-        with _read_by("selector", trial.x):
-            logits = self.selector.logits(trial.x, trial.context)
-        self._refuse_other_than_scores(logits, len(trial))
-        with _read_by("predictor", trial.x):
-            predicted = self.predict_full(trial.x)
+        with _read_by("selector", batch.x):
+            logits = self.selector.logits(batch.x, batch.context)
+        self._refuse_other_than_scores(logits, len(batch))
+        with _read_by("predictor", batch.x):
+            predicted = self.predict_full(batch.x)
         outputs = self.predictor.outputs
-        network_output(getattr(predicted, "mean" if outputs.real else "logits"), len(trial), outputs.count, outputs.real)
-        p = self.distribution(trial)
+        network_output(getattr(predicted, "mean" if outputs.real else "logits"), len(batch), outputs.count, outputs.real)
+        p = self.distribution(batch)
         lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
         if lacking:
             raise TypeError(f"{type(p).__name__} has no `{'` and no `'.join(lacking)}`, which every distribution over masks needs (b, d)")
-        self.plan.refuse_misfit(self, p)
-        self._refuse_other_than_scores(p.logits, len(trial))
+        self.plan.check_parts(self, p)
+        self._refuse_other_than_scores(p.logits, len(batch))
         for phase in self.phases():
-            if phase.prepare is not None:  # its goals would move the threshold; what they are made of must work
-                self.change(trial, torch.ones(1, 1, len(trial), self.features.count, dtype=torch.bool, device=trial.x.device))
+            if phase.make_aux_targets is not None:  # its goals would move the threshold; what they are made of must work
+                self.kl_to_full(batch, torch.ones(1, 1, len(batch), self.features.count, dtype=torch.bool, device=batch.x.device))
             for step in phase.steps:
-                step.loss(replace(trial, goal=p.logits.detach()))
+                step.loss(replace(batch, aux_target=p.logits.detach()))
 
     def _refuse_other_than_scores(self, logits: Tensor, rows: int) -> None:
         shape = (rows, self.features.count)
@@ -143,7 +143,7 @@ class Method(nn.Module):
         Every row meets the same noise, so that its prediction does not depend on the rows beside it.
         """
         draws = TEST_IMPUTATIONS if getattr(self.imputer, "random", True) else 1
-        raw = raw_mask(self.features, mask, valid)
+        raw = encoded_mask(self.features, mask, valid)
 
         def fill(row: Tensor, shown: Tensor) -> Tensor:
             filled: Tensor = self.imputer(row.expand(draws, *row.shape), shown.expand(draws, *shown.shape))

@@ -14,7 +14,7 @@ from ..core.kinds import kind_of
 from ..models import BlackBox, Frozen, Trained
 from ..networks import Selector
 from .plans import Plan
-from .sizes import Family
+from .sizes import MaskFactory
 
 Regime = Literal["free", "fixed", "self", "surrogate"]
 AnyPlan = TypeVar("AnyPlan", bound=Plan)
@@ -41,10 +41,10 @@ class Parts:
     regime: Regime = "free"
     thorough: bool = False
 
-    def scheduled(self, plan: AnyPlan) -> AnyPlan:
+    def apply_regime(self, plan: AnyPlan) -> AnyPlan:
         """A plan as the regime has it: a fixed predictor that is still to be learned learns first and then rests."""
         learns_first = self.regime == "fixed" and not isinstance(self.predictor, (Frozen, BlackBox))
-        return plan.with_resting_predictor() if learns_first else plan  # type: ignore[return-value]  # of its own class
+        return plan.with_frozen_predictor() if learns_first else plan  # type: ignore[return-value]  # of its own class
 
     def imputer_or(self, default: nn.Module) -> nn.Module:
         """The imputer given, or a default."""
@@ -54,7 +54,7 @@ class Parts:
 def selector_part(
     given: nn.Module | None,
     features: Features,
-    family: Family,
+    family: MaskFactory,
     *,
     context: int = 0,
     activation: type[nn.Module] = nn.ReLU,
@@ -85,7 +85,7 @@ def predictor_part(
     return Trained(network, outputs, sees_mask=sees_mask)
 
 
-def fresh_copy(predictor: Predictor) -> Predictor:
+def reinitialised_copy(predictor: Predictor) -> Predictor:
     """The same architecture with new weights; what never trains is its own copy."""
     if not isinstance(predictor, Trained):
         return predictor
@@ -99,4 +99,4 @@ def fresh_copy(predictor: Predictor) -> Predictor:
 
 def adversary_part(predictor: Predictor, features: Features, outputs: Outputs) -> Predictor:
     """A predictor that trains on what is hidden: the architecture of one that trains, else a new one."""
-    return fresh_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)
+    return reinitialised_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)

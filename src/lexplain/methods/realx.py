@@ -6,13 +6,13 @@ from ..core import Outputs
 from ..core.contracts import Estimator, Features
 from ..estimators import Reinforce
 from ..imputers import Constant
-from ..masks import Coins
+from ..masks import FixedRate
 from ..objectives import Objective
 from .method import Method
 from .parts import Parts, predictor_part, selector_part
 from .plans import PredictorSchedule, Turns
 from .recipe import recipe
-from .sizes import Size, coins
+from .sizes import Size, bernoulli_masks
 
 
 @recipe(sized_by="price", size=0.1)
@@ -48,7 +48,7 @@ def realx(
         Jethani et al., Have We Learned to Explain?: How Interpretability Methods Can Learn to Encode Predictions in their
         Interpretations, 2021, section 5, algorithm 1.
     """
-    family, penalties = coins(features.count, size, temperature=temperature, warmup=warmup)
+    family, penalties = bernoulli_masks(features.count, size, temperature=temperature, warmup=warmup)
     return Method(
         "realx",
         features=features,
@@ -56,5 +56,5 @@ def realx(
         imputer=parts.imputer_or(Constant(0.0)),
         predictor=predictor_part(parts.predictor, features, outputs),
         objective=Objective(penalties=penalties, mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(estimator or Reinforce(samples=4), PredictorSchedule(masks=Coins), decay=decay)),
+        plan=parts.apply_regime(Turns(estimator or Reinforce(samples=4), PredictorSchedule(masks=FixedRate), decay=decay)),
     )

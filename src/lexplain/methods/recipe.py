@@ -44,9 +44,9 @@ class Recipe:
     reads_output: bool = False
     imputer: str | type[nn.Module] | None = None
     kinds: tuple[str, ...] | None = None
-    prices_masks: bool = True
-    scales_itself: bool = False
-    joint_options: tuple[str, ...] = ()
+    supports_mask_costs: bool = True
+    supports_thorough: bool = False
+    joint_training_options: tuple[str, ...] = ()
 
     def __call__(
         self,
@@ -79,10 +79,10 @@ class Recipe:
         if self.sized_by == "k":
             if penalty is not None:
                 raise ValueError(f"{self.name} keeps a fixed number of features and has no penalty; give keep instead")
-            k = Size(rate=self.size).subset(features.count) if size == Size() else size.subset(features.count)
+            k = Size(rate=self.size).as_count(features.count) if size == Size() else size.as_count(features.count)
             return self.build(features, outputs, parts, k=k, **options)
         if self.sized_by == "price" and size == Size():
-            size = Size(price=self.size)
+            size = Size(penalty=self.size)
         return self.build(features, outputs, parts, size=size, **options)
 
     @property
@@ -125,13 +125,15 @@ def recipe(
     reads_output: bool = False,
     imputer: str | type[nn.Module] | None = None,
     kinds: tuple[str, ...] | None = None,
-    prices_masks: bool = True,
-    scales_itself: bool = False,
-    joint_options: tuple[str, ...] = (),
+    supports_mask_costs: bool = True,
+    supports_thorough: bool = False,
+    joint_training_options: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Method]], Recipe]:
     """Make a recipe of the function below; see `Recipe`.
 
     The function takes (features, outputs, parts, *, k) where it is sized by k, else (features, outputs, parts, *, size), and settings of
     its own with their defaults.
     """
-    return lambda build: Recipe(build, sized_by, size, reads_output, imputer, kinds, prices_masks, scales_itself, joint_options)
+    return lambda build: Recipe(
+        build, sized_by, size, reads_output, imputer, kinds, supports_mask_costs, supports_thorough, joint_training_options
+    )

@@ -21,7 +21,7 @@ class Size:
 
     k: int | None = None
     rate: float | None = None
-    price: float | None = None  # of keeping every feature (the papers' lambda, which multiplies the MEAN)
+    penalty: float | None = None  # of keeping every feature (the papers' lambda, which multiplies the MEAN)
 
     @classmethod
     def of(cls, keep: float | None, penalty: float | None, count: int) -> Size:
@@ -29,20 +29,20 @@ class Size:
         check.keep_or_penalty(keep, penalty, count)
         if isinstance(keep, (int, np.integer)):
             return cls(k=int(keep))
-        return cls(rate=None if keep is None else float(keep), price=penalty)
+        return cls(rate=None if keep is None else float(keep), penalty=penalty)
 
-    def subset(self, count: int) -> int:
+    def as_count(self, count: int) -> int:
         """The number of features, of which there are `count`, that a method of a fixed number keeps."""
         assert self.k is not None or self.rate is not None
         return self.k if self.k is not None else max(1, min(count - 1, round((self.rate or 0.0) * count)))
 
-    def share(self, count: int) -> float | None:
+    def as_rate(self, count: int) -> float | None:
         """The rate that is asked for, if one is."""
         return self.k / count if self.k is not None else self.rate
 
 
 @dataclass(frozen=True)
-class Family:
+class MaskFactory:
     """A class of mask distributions with its settings, waiting for logits. A class, because explainers are pickled."""
 
     distribution: Callable[..., MaskDistribution]
@@ -62,10 +62,10 @@ class Family:
         return self.distribution is not Bernoulli
 
 
-def coins(count: int, size: Size, *, temperature: float, warmup: float = 0.0) -> tuple[Family, tuple[Term, ...]]:
+def bernoulli_masks(count: int, size: Size, *, temperature: float, warmup: float = 0.0) -> tuple[MaskFactory, tuple[Term, ...]]:
     """The mask family and the penalty of a method of independent coins: a price, or a rate to meet."""
-    if size.price is not None:
-        return Family(Bernoulli, {"temperature": temperature}), (Sparsity(size.price, warmup=warmup),)
-    rate = size.share(count)
+    if size.penalty is not None:
+        return MaskFactory(Bernoulli, {"temperature": temperature}), (Sparsity(size.penalty, warmup=warmup),)
+    rate = size.as_rate(count)
     assert rate is not None
-    return Family(Bernoulli, {"temperature": temperature, "k": size.k}), (TargetRate(rate),)
+    return MaskFactory(Bernoulli, {"temperature": temperature, "k": size.k}), (TargetRate(rate),)

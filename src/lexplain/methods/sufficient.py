@@ -9,17 +9,17 @@ from ..core.contracts import Estimator, Features
 from ..core.kinds import kind_of
 from ..estimators import Reinforce, StraightThrough
 from ..imputers import IndependentGaussian
-from ..masks import FixedMasks, TopK, UniformRate
+from ..masks import RandomMasks, TopK, UniformRate
 from ..networks import Selector
 from ..objectives import Likelihood, Objective
 from .method import Method
 from .parts import Parts, predictor_part
 from .plans import PredictorSchedule, Together
 from .recipe import recipe
-from .sizes import Family
+from .sizes import MaskFactory
 
 
-@recipe(sized_by="k", size=0.1, imputer="by kind", joint_options=("own_share", "last", "masks"))
+@recipe(sized_by="k", size=0.1, imputer="by kind", joint_training_options=("own_share", "last", "masks"))
 def sufficient(
     features: Features,
     outputs: Outputs,
@@ -30,7 +30,7 @@ def sufficient(
     own_share: float = 0.5,
     spread: float | None = 4.0,
     last: float = 0.2,
-    masks: FixedMasks = UniformRate,
+    masks: RandomMasks = UniformRate,
     estimator: Estimator | None = None,
 ) -> Method:
     """Keep the k features that suffice: with them the prediction holds whatever the others are.
@@ -62,11 +62,11 @@ def sufficient(
     return Method(
         "sufficient",
         features=features,
-        selector=Selector(network, Family(TopK, {"k": k, "temperature": temperature}), spread=spread),
+        selector=Selector(network, MaskFactory(TopK, {"k": k, "temperature": temperature}), spread=spread),
         imputer=parts.imputer_or(IndependentGaussian()),
         predictor=predictor,
         objective=Objective(Likelihood(imputations_inside=False), mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Together(estimator, PredictorSchedule(masks=masks, own_share=own_share, last=last))),
+        plan=parts.apply_regime(Together(estimator, PredictorSchedule(masks=masks, own_share=own_share, last=last))),
     )
 
 

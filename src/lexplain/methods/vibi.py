@@ -12,7 +12,7 @@ from .method import Method
 from .parts import Parts, predictor_part, selector_part
 from .plans import Turns
 from .recipe import THIRD, recipe
-from .sizes import Family
+from .sizes import MaskFactory
 
 
 @recipe(sized_by="k", size=THIRD)
@@ -33,9 +33,9 @@ def vibi(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperat
     return Method(
         "vibi",
         features=features,
-        selector=selector_part(parts.selector, features, Family(ConcreteMax, {"k": k, "temperature": temperature})),
+        selector=selector_part(parts.selector, features, MaskFactory(ConcreteMax, {"k": k, "temperature": temperature})),
         imputer=parts.imputer_or(Constant(0.0)),
         predictor=predictor_part(parts.predictor, features, outputs),
         objective=Objective(penalties=(ToUniform(compression),), mask_costs=parts.mask_costs),
-        plan=parts.scheduled(Turns(Pathwise())),
+        plan=parts.apply_regime(Turns(Pathwise())),
     )

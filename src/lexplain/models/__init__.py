@@ -6,9 +6,9 @@
 
 from .asked import (
     CachedModel as CachedModel,
+    EncodedFunction as EncodedFunction,
     EncodedModel as EncodedModel,
     NetworkFunction as NetworkFunction,
-    OnEncoded as OnEncoded,
     as_function as as_function,
     on_encoded as on_encoded,
 )

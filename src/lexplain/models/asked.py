@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MAX_CACHED = 8  # answers kept, so that the same rows are asked for once
 NUMBERS = 2**21  # that a network is given at a time
-OnEncoded = Callable[[Tensor], Tensor]  # encoded rows (n, ...) to outputs (n, c)
+EncodedFunction = Callable[[Tensor], Tensor]  # encoded rows (n, ...) to outputs (n, c)
 
 
 class CachedModel:
@@ -110,7 +110,7 @@ class NetworkFunction:
         return answer
 
 
-def on_encoded(model: Model, features: Features) -> OnEncoded:
+def on_encoded(model: Model, features: Features) -> EncodedFunction:
     """A model of raw rows as a function of encoded ones."""
     ask = as_function(model)
 

@@ -79,11 +79,11 @@ class BlackBox(nn.Module):
 
     def __init__(self, function: Callable[[RawRows], object], outputs: Outputs, *, decode: Callable[[Tensor], RawRows]) -> None:
         super().__init__()
-        self.ask, self.outputs, self.decode = CachedModel(function), outputs, decode
+        self.model, self.outputs, self.decode = CachedModel(function), outputs, decode
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
         """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
-        answer = self.ask(self.decode(filled))
+        answer = self.model(self.decode(filled))
         values = torch.as_tensor(np.ascontiguousarray(answer), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
         as_many_outputs(values.shape[1], self.outputs.count)
         return self.outputs.from_probabilities(values)
@@ -96,7 +96,7 @@ def frozen_predictor(ask: CachedModel, target: Target, features: Features) -> nn
         network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
         if target.outputs.real:
             network = _Standardised(network, target.mean, target.scale)
-        return Frozen(network, target.outputs, to_raw=features.to_network, probabilities=function.probabilities)
+        return Frozen(network, target.outputs, to_raw=features.as_network_input, probabilities=function.probabilities)
     return BlackBox(partial(_standardised, function, target.mean, target.scale), target.outputs, decode=features.decode)
 
 

@@ -8,24 +8,24 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import Trial
+from ..core import Batch
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..core.kinds import features_for
 from .asked import CachedModel, network_reads
-from .target import Target, from_labels, from_model, in_classes, same_length, target_values
+from .target import Target, from_labels, from_model, in_classes, same_length, target_array
 
 
 class Targets(NamedTuple):
     """What rows are to be explained as, and the function that was asked."""
 
-    labels: Target | None = None  # what y says
-    answer: Target | None = None  # what the model says
+    label_target: Target | None = None  # what y says
+    model_target: Target | None = None  # what the model says
     model: CachedModel | None = None  # the function that was asked
 
     @property
-    def explained(self) -> Target:
+    def target(self) -> Target:
         """What is explained: the model's answer where there is one, else the labels."""
-        target = self.answer if self.answer is not None else self.labels
+        target = self.model_target if self.model_target is not None else self.label_target
         assert target is not None  # whoever asks has given one of the two
         return target
 
@@ -51,8 +51,8 @@ class Problem:
     def asking(self, y: Labels, model: Model, max_rows: int | None = None) -> Problem:
         """The same rows with their labels and the answers of a model, as `of` reads them."""
         if y is not None:
-            same_length(len(self), target_values(y))
-        network_reads(model, self.features.to_network, self.encoded.x)
+            same_length(len(self), target_array(y))
+        network_reads(model, self.features.as_network_input, self.encoded.x)
         return replace(self, targets=targets_of(self.rows, y, model, like=self.like, max_rows=max_rows))
 
     @classmethod
@@ -84,29 +84,29 @@ class Problem:
     @property
     def target(self) -> Target:
         """What is explained: the model's answer where there is one, else the labels."""
-        return self.targets.explained
+        return self.targets.target
 
-    def trial(self, target: Target | None = None) -> Trial:
+    def batch(self, target: Target | None = None) -> Batch:
         """The encoded rows with what they are to be explained as."""
         wanted = self.target if target is None else target
-        return Trial(self.encoded.x, wanted.outputs.target(wanted.values), valid=self.encoded.valid)
+        return Batch(self.encoded.x, wanted.outputs.target(wanted.values), valid=self.encoded.valid)
 
 
 def targets_of(
     X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None, max_rows: int | None = None
 ) -> Targets:
     """Read the labels of raw rows and query a model, as `Problem.of` does; `classes` are all labels, where y may lack some."""
-    labels = None if y is None else _labels(y, None if like is None else like.labels, classes)
+    labels = None if y is None else _labels(y, None if like is None else like.label_target, classes)
     answer, asked = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
-    if like is not None and answer is not None and like.answer is not None:
-        answer = answer.in_units_of(like.answer)
+    if like is not None and answer is not None and like.model_target is not None:
+        answer = answer.in_units_of(like.model_target)
     return Targets(labels, answer, asked)
 
 
 def _labels(y: Labels, known: Target | None, classes: np.ndarray | None) -> Target:
     """Labels, in the classes and the units of others where these are known."""
     named = classes if known is None else known.classes
-    if named is None or not _of_one_type(target_values(y), named):
+    if named is None or not _of_one_type(target_array(y), named):
         found = from_labels(y)
     else:
         found = from_labels(in_classes(y, named))

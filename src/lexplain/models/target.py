@@ -44,7 +44,7 @@ class Target:
 
 def from_labels(y: Labels) -> Target:
     """Labels to one-hot rows, rows of probabilities as they are, real values standardised."""
-    values = target_values(y)
+    values = target_array(y)
     if values.ndim == 2:
         soft = _probabilities(values)
         return Target(soft, Classes(soft.shape[1]), np.arange(soft.shape[1]))
@@ -98,7 +98,7 @@ def same_length(rows: int, y: Labels) -> None:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows} rows and y {len(y)}; give one y a row")
 
 
-def target_values(y: Labels) -> np.ndarray:
+def target_array(y: Labels) -> np.ndarray:
     """Return y as an array of one value a row, or of one row of probabilities a row."""
     if y is None:
         raise ValueError("requires y to be passed, but the target y is None; give labels y, or model= to explain a model")
@@ -129,7 +129,7 @@ def known_classes(target: Labels, classes: np.ndarray | None, rows: int) -> np.n
 
 def in_classes(y: Labels, classes: np.ndarray | None) -> np.ndarray:
     """Return labels as one-hot rows of the fit's classes, some of which they may lack; other targets as they are."""
-    values = target_values(y)
+    values = target_array(y)
     if classes is None or values.ndim == 2:
         return values
     rows: np.ndarray = np.eye(len(classes))[known_classes(values, classes, len(values))]

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical, Distribution, Normal
 
-from ..core import Trial, as_target
+from ..core import Batch, as_target
 from ..core.contracts import Term
 
 
@@ -36,14 +36,14 @@ class Likelihood:
     imputations_inside: bool = True
 
     @property
-    def copies(self) -> int:
+    def model_rows_per_row(self) -> int:
         """Predictions that one cost of a row joins."""
         return self.masks * self.imputations
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (M, b) of a trial whose predictions have batch (M, L, K, b)."""
-        assert trial.predicted is not None
-        terms, weights = log_terms(trial.target, trial.predicted)  # (M, L, K, b, c), (b, c)
+        assert batch.predicted is not None
+        terms, weights = log_terms(batch.target, batch.predicted)  # (M, L, K, b, c), (b, c)
         joined = _join(_join(terms, 2, self.imputations_inside), 1, self.masks_inside)
         return -(weights * joined).sum(-1)
 
@@ -106,18 +106,18 @@ class Objective:
     penalties: tuple[Term, ...] = ()
     mask_costs: tuple[Term, ...] = ()
 
-    def cost(self, trial: Trial) -> Tensor:
+    def cost(self, batch: Batch) -> Tensor:
         """The cost (M, b) of a trial's masks, whose predictions are known."""
-        total = self.likelihood(trial)
+        total = self.likelihood(batch)
         for term in self.mask_costs:
-            total = total + term(trial)
+            total = total + term(batch)
         return total
 
-    def penalty(self, trial: Trial) -> Tensor:
+    def penalty(self, batch: Batch) -> Tensor:
         """What a trial's mask distribution costs, averaged over rows."""
-        total = torch.zeros((), device=trial.x.device)
+        total = torch.zeros((), device=batch.x.device)
         for term in self.penalties:
-            total = total + term(trial).mean()
+            total = total + term(batch).mean()
         return total
 
     @property

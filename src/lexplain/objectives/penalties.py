@@ -8,15 +8,15 @@ from typing import Protocol, cast
 import torch
 from torch import Tensor
 
-from ..core import Trial
+from ..core import Batch
 from ..core.contracts import MaskDistribution
 
 
-def rate_of(trial: Trial) -> Tensor:
+def rate_of(batch: Batch) -> Tensor:
     """The share (b,) of valid features that the selector expects to keep."""
-    assert trial.p is not None
-    mean = trial.p.mean
-    return mean.mean(-1) if trial.valid is None else mean.sum(-1) / trial.valid.sum(-1).clamp_min(1)
+    assert batch.p is not None
+    mean = batch.p.mean
+    return mean.mean(-1) if batch.valid is None else mean.sum(-1) / batch.valid.sum(-1).clamp_min(1)
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Sparsity:
     each: bool = False
     warmup: float = 0.0
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (b,)."""
-        ramp = min(1.0, trial.progress / self.warmup) if self.warmup else 1.0
-        assert trial.p is not None
-        kept = trial.p.mean.sum(-1) if self.each else rate_of(trial)
+        ramp = min(1.0, batch.progress / self.warmup) if self.warmup else 1.0
+        assert batch.p is not None
+        kept = batch.p.mean.sum(-1) if self.each else rate_of(batch)
         return self.price * ramp * kept
 
 
@@ -55,9 +55,9 @@ class TargetRate:
     rate: float
     price: float = 3.0
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (b,)."""
-        rates = rate_of(trial)
+        rates = rate_of(batch)
         return (self.price * (rates.mean() - self.rate).abs()).expand_as(rates)
 
 
@@ -76,14 +76,14 @@ class Continuity:
     price: float
     neighbours: Tensor
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (M, b) of masks (M, L, b, d)."""
-        assert trial.mask is not None
-        mask = trial.mask.to(trial.x.dtype)
+        assert batch.mask is not None
+        mask = batch.mask.to(batch.x.dtype)
         one, other = self.neighbours.to(mask.device).T
         breaks = (mask[..., one] - mask[..., other]).abs()  # (M, L, b, m)
-        if trial.valid is not None:
-            breaks = breaks * (trial.valid[..., one] & trial.valid[..., other])
+        if batch.valid is not None:
+            breaks = breaks * (batch.valid[..., one] & batch.valid[..., other])
         return self.price * breaks.sum(-1).mean(1)
 
 
@@ -102,13 +102,13 @@ class Irrelevant:
 
     price: float
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (b,)."""
-        assert trial.p is not None
-        mean = trial.p.mean
-        if trial.irrelevant is None:
+        assert batch.p is not None
+        mean = batch.p.mean
+        if batch.irrelevant is None:
             return torch.zeros_like(mean[:, 0])
-        marks = (trial.irrelevant if trial.valid is None else trial.irrelevant & trial.valid).to(mean.dtype)
+        marks = (batch.irrelevant if batch.valid is None else batch.irrelevant & batch.valid).to(mean.dtype)
         return self.price * (marks * mean).sum(-1) / marks.sum(-1).clamp_min(1)
 
 
@@ -128,10 +128,10 @@ class ToUniform:
 
     price: float
 
-    def __call__(self, trial: Trial) -> Tensor:
+    def __call__(self, batch: Batch) -> Tensor:
         """Cost (b,): price x k x KL(draw || uniform)."""
-        p = cast("OfSize", trial.p)
+        p = cast("OfSize", batch.p)
         share = p.logits.log_softmax(-1)
-        count = torch.full_like(share[..., 0], share.shape[-1]) if trial.valid is None else trial.valid.sum(-1).clamp_min(1)
+        count = torch.full_like(share[..., 0], share.shape[-1]) if batch.valid is None else batch.valid.sum(-1).clamp_min(1)
         cost: Tensor = self.price * p.k * ((share.exp() * share).sum(-1) + count.log())
         return cost

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..core import Trial
+from ..core import Batch
 
-Scores = Callable[[Trial], Tensor]  # a trial to scores (b, d) of a prior explainer
+Scores = Callable[[Batch], Tensor]  # a trial to scores (b, d) of a prior explainer
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class PriorExplainer:
     scores: Scores
     rounds: int = 20  # in how many steps the weight of the prior falls from 1/2 to 1/(rounds + 1)
 
-    def weight(self, trial: Trial) -> float:
+    def weight(self, batch: Batch) -> float:
         """1 / (m + 1) in round m = 1, 2, ..."""
-        return 1 / (2 + int(trial.progress * self.rounds))
+        return 1 / (2 + int(batch.progress * self.rounds))
 
-    def merge(self, logits: Tensor, trial: Trial) -> Tensor:
+    def merge(self, logits: Tensor, batch: Batch) -> Tensor:
         """Mix the selector's log-shares with the prior's."""
-        weight = self.weight(trial)
-        prior: Tensor = self.scores(trial).detach()
+        weight = self.weight(batch)
+        prior: Tensor = self.scores(batch).detach()
         return (1 - weight) * logits.log_softmax(-1) + weight * prior.log_softmax(-1)
 
-    def distance(self, logits: Tensor, trial: Trial) -> Tensor:
+    def distance(self, logits: Tensor, batch: Batch) -> Tensor:
         """Mean absolute difference (b,) of the merged and the selector's own shares, fading like the prior."""
-        merged = self.merge(logits, trial).softmax(-1).detach()
-        return self.weight(trial) * (merged - logits.softmax(-1)).abs().mean(-1)
+        merged = self.merge(logits, batch).softmax(-1).detach()
+        return self.weight(batch) * (merged - logits.softmax(-1)).abs().mean(-1)

@@ -21,7 +21,7 @@ from .images import (
     image_kept as image_kept,
     image_overlay as image_overlay,
     image_scores as image_scores,
-    imputed as imputed,
+    imputation_grid as imputation_grid,
     masks_side_by_side as masks_side_by_side,
 )
 from .page import Section as Section, page as page

@@ -6,17 +6,17 @@ from math import isfinite, isnan
 
 import pandas as pd
 
-from lexplain.auditing import Card, Line
+from lexplain.auditing import Card, CardLine
 from lexplain.core import Explanation
 from lexplain.measures import Estimate
 
 from .explanation_page import pictures, row_by_row, summary
 from .figures.certainty import certainty
 from .figures.kept_tradeoff import kept_tradeoff
+from .formatting import pluralise
 from .page import TEMPLATES, Section, page
 from .rows import has_features, spread_rows
-from .verdict import MEANINGS, look, margin_words, p_value_words, sureness, zone_of
-from .wording import count
+from .verdict import MEANINGS, certainty_text, margin_words, p_value_words, verdict_style, zone_of
 
 SHOWN_ROWS, SHOWN_FEATURES = 6, 8
 ZONES = (
@@ -56,12 +56,12 @@ def card_page(card: Card, *, version: str = "", date: str = "") -> str:
     if card.lines:
         sections.append(Section("The measures", EVIDENCE, html=measures_html(card)))
     title = f"Audit of {card.method}" if card.method else "Audit of an explanation"
-    lead = f"{count(card.rows, 'row')} judged." if card.explanation is None else summary(card.explanation)
+    lead = f"{pluralise(card.rows, 'row')} judged." if card.explanation is None else summary(card.explanation)
     return page(title, lead, sections, top=_verdict(card), version=version, date=date)
 
 
 def _verdict(card: Card) -> str:
-    style, sign = look(card.verdict)
+    style, sign = verdict_style(card.verdict)
     why = f"{card.why[:1].upper()}{card.why[1:]}{'' if card.why.endswith('.') else '.'}"
     facts = [("Rows judged", f"{card.rows:,}"), ("Margin", margin_words(card.margin)), ("p-value", p_value_words(card))]
     return TEMPLATES.get_template("verdict.html").render(
@@ -75,7 +75,7 @@ def _sure(card: Card) -> list[Section]:
         return []
     zone = zone_of(estimate, card.margin)
     alone = [ENCODING_ALONE] if card.verdict not in (zone, "cannot tell") else []
-    text = "\n\n".join([sureness(estimate, card.margin), *alone, *([ZONES] if zone else [])])
+    text = "\n\n".join([certainty_text(estimate, card.margin), *alone, *([ZONES] if zone else [])])
     return [Section("How certain the verdict is", text, [certainty(estimate, margin=card.margin)] if zone else [])]
 
 
@@ -102,14 +102,18 @@ def _known(table: pd.DataFrame, own: tuple[float, float, float, float] | None, e
     if own is not None:
         said = f"From the {own[0]:.1f} features that the explanation keeps, the judge is right in {own[1]:.1%} of the rows. {said}"
     enough = table.loc[table["high"] >= every, "kept"].min()
-    few = f"{count(int(enough), 'feature')}" if pd.notna(enough) else ""
+    few = f"{pluralise(int(enough), 'feature')}" if pd.notna(enough) else ""
     return f"{said} The interval of the curve first reaches that with {few}, chosen by score." if few else said
 
 
 def _explained(explanation: Explanation) -> list[Section]:
     rows = spread_rows(explanation, SHOWN_ROWS)
-    which = f"{count(len(rows), 'row')} of {len(explanation):,}, from the lowest prediction to the highest." if explanation.predict else ""
-    which = which or f"{count(len(rows), 'row')} of {len(explanation):,}, evenly spread."
+    which = (
+        f"{pluralise(len(rows), 'row')} of {len(explanation):,}, from the lowest prediction to the highest."
+        if explanation.compute_prediction
+        else ""
+    )
+    which = which or f"{pluralise(len(rows), 'row')} of {len(explanation):,}, evenly spread."
     some = row_by_row(explanation, rows, title="Example rows", before=which, after="", most=SHOWN_FEATURES)
     return [some, *pictures(explanation)]
 
@@ -131,7 +135,7 @@ def measures_html(card: Card) -> str:
     return TEMPLATES.get_template("measures.html").render(groups=[group for group in groups if group["lines"]])
 
 
-def _word(line: Line) -> str:
+def _word(line: CardLine) -> str:
     return " ".join(line.group.replace("_", " ").lower().split())
 
 
@@ -141,7 +145,7 @@ def _unknown(card: Card) -> list[tuple[str, str, str]]:
     return [(word, f"{word[:1].upper()}{word[1:]}", "") for word in words]
 
 
-def _line(line: Line, rows: int) -> dict[str, str]:
+def _line(line: CardLine, rows: int) -> dict[str, str]:
     estimate, said = line.estimate, {"label": line.label, "better": BETTER[line.higher_is_better], "description": line.description}
     if isnan(estimate.mean):
         return {**said, "value": "not measured", "interval": "–"}
@@ -150,6 +154,6 @@ def _line(line: Line, rows: int) -> dict[str, str]:
         f"{round(scale * value, digits) + 0.0:.{digits}f}" for value in (estimate.low, estimate.mean, estimate.high)
     )  # no -0.0
     notes = [f"{estimate.level:.0%}"] if estimate.level != 0.95 else []
-    notes += [count(estimate.n, "row")] if estimate.n != rows else []
+    notes += [pluralise(estimate.n, "row")] if estimate.n != rows else []
     interval = f"{low} to {high}" if not (isnan(estimate.low) or isnan(estimate.high)) else "–"
     return {**said, "value": f"{mean}{unit}", "interval": interval + (f" ({', '.join(notes)})" if notes else "")}

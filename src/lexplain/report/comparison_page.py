@@ -14,7 +14,7 @@ from ..experiments.store import machine
 
 def comparison_tables(found: Comparison) -> dict[str, pd.DataFrame]:
     """The tables of a comparison, by their titles."""
-    first, tests = found.first_tests()
+    first, tests = found.main_tests()
     return {
         "Means over seeds": found.summary().reset_index(),
         f"Paired tests of {first}": tests,

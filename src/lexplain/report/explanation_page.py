@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from lexplain.core import Explanation
 
+from .formatting import pluralise
 from .page import Section, page
 from .pictures import feature_rates, pictures_of, row_pictures_of, selection_map
 from .rows import has_features
-from .wording import count
 
 PAGE_ROWS, PAGE_FEATURES = 20, 8
 TABLE_ROWS = 10
@@ -22,7 +22,7 @@ def explanation_page(explanation: Explanation, *, version: str = "", date: str =
         return page(title, summary(explanation), [], version=version, date=date)
     shown = range(min(PAGE_ROWS, len(explanation)))
     left_out = len(explanation) - len(shown)
-    note = f"Left out here: {count(left_out, 'more row')}. to_frame() and to_json() have all of them." if left_out else ""
+    note = f"Left out here: {pluralise(left_out, 'more row')}. to_frame() and to_json() have all of them." if left_out else ""
     rows = row_by_row(explanation, shown, title="Row by row", before="", after=note, most=PAGE_FEATURES)
     sections = [rows, *pictures(explanation)] if row_pictures_of(explanation).first else [*pictures(explanation), rows]
     return page(title, summary(explanation), sections, version=version, date=date)
@@ -60,7 +60,7 @@ def explanation_table(explanation: Explanation) -> str:
     """
     shown = range(min(TABLE_ROWS, len(explanation)))
     more = len(explanation) - len(shown)
-    left_out = count(more, "more row") if more else ""
+    left_out = pluralise(more, "more row") if more else ""
     return row_pictures_of(explanation).table(explanation, shown, summary=summary(explanation), left_out=left_out)
 
 
@@ -68,14 +68,14 @@ def summary(explanation: Explanation) -> str:
     """How many rows and features there are, and how many are kept; padding is no feature."""
     rows, width = explanation.mask.shape
     padded = explanation.valid is not None
-    most = int(explanation.counts.max()) if padded and rows else width
-    said = f"{count(rows, 'row')}, {'up to ' if padded else ''}{count(most, 'feature')}."
+    most = int(explanation.feature_counts.max()) if padded and rows else width
+    said = f"{pluralise(rows, 'row')}, {'up to ' if padded else ''}{pluralise(most, 'feature')}."
     if not has_features(explanation):
         return said
-    kept, there = float(explanation.mask.float().sum(1).mean()), float(explanation.counts.double().mean())
+    kept, there = float(explanation.mask.float().sum(1).mean()), float(explanation.feature_counts.double().mean())
     many = f"{kept:.1f} of {there:.1f}" if padded else f"{kept:.1f}"
     said = f"{said} {explanation.method or 'The method'} keeps {many} features of a row on average ({kept / there:.0%})."
     longer = 0 if explanation.unexplained is None else int((explanation.unexplained > 0).sum())
     if not longer:
         return said
-    return f"{said} {count(longer, 'row')} exceed the longest row of the fit: what lies beyond it is not explained and stays visible."
+    return f"{said} {pluralise(longer, 'row')} exceed the longest row of the fit: what lies beyond it is not explained and stays visible."

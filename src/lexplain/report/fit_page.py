@@ -8,8 +8,8 @@ import pandas as pd
 from lexplain.explainers import Explainer
 
 from .figures.path import path
+from .formatting import describe_choice, format_nats
 from .page import Section, page
-from .wording import chosen_point, nats
 
 EVERY = 8  # rows of a path's table are so far apart; the chosen one is always there
 NO_PATH = "This fit has no path of prices: only keep='auto' of the default method computes one."
@@ -34,7 +34,7 @@ def fit_page(explainer: Explainer, *, version: str = "", date: str = "") -> str:
         Section("The path in numbers", f"Every {EVERY}th price, and the chosen one.", table=_rows(table)),
         found,
     ]
-    said = chosen_point(table)
+    said = describe_choice(table)
     return page(title, f"{said[:1].upper()}{said[1:]}.", sections, version=version, date=date)
 
 
@@ -52,4 +52,4 @@ def _rows(table: pd.DataFrame) -> pd.DataFrame:
 
 def _intervals(table: pd.DataFrame, name: str) -> pd.Series[str]:
     ends = zip(table[f"{name}_low"], table[f"{name}_high"], strict=True)
-    return pd.Series([f"{nats(low)} to {nats(high)}" for low, high in ends], table.index)
+    return pd.Series([f"{format_nats(low)} to {format_nats(high)}" for low, high in ends], table.index)

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .figures.canvas import figure_of, to_svg
-from .wording import number
+from .formatting import format_number
 
 TEMPLATES = Environment(
     loader=PackageLoader("lexplain.report", "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -80,7 +80,7 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
     names = [" ".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name) for name in table.columns]
     looks = ["number" if pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind) else "" for kind in table.dtypes]
     cells = [list(zip(names, looks, row, strict=True)) for row in table.itertuples(index=False, name=None)]
-    rows = [[(number(cell), _verdict(cell) if name.lower() == "verdict" else "", look) for name, look, cell in row] for row in cells]
+    rows = [[(format_number(cell), _verdict(cell) if name.lower() == "verdict" else "", look) for name, look, cell in row] for row in cells]
     return {"head": list(zip(names, looks, strict=True)), "rows": rows}
 
 

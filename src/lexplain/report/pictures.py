@@ -112,29 +112,29 @@ def row_pictures_of(explanation: Explanation) -> RowPictures:
     return known if drawable else NAMED.rows
 
 
-def row_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | None = None) -> Axes:
+def row_bars(explanation: Explanation, row: int, *, max_features: int = 15, ax: Axes | None = None) -> Axes:
     """Draw a bar for each feature's score of one row, the kept ones highlighted; of an image, a map of the patches.
 
     Args:
         explanation: Where the row lies.
         row: Its position.
-        most: How many features at most; kept ones come before others.
+        max_features: How many features at most; kept ones come before others.
         ax: Where to draw; None makes a figure.
     """
-    return pictures_of(explanation).row(explanation, row, most=most, ax=ax)
+    return pictures_of(explanation).row(explanation, row, most=max_features, ax=ax)
 
 
-def feature_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None = None) -> Axes:
+def feature_rates(explanation: Explanation, *, max_features: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the share of rows that keep each feature, the most often kept first; of images, a map of the patches.
 
     Args:
         explanation: What to count.
-        most: How many features at most.
+        max_features: How many features at most.
         ax: Where to draw; None makes a figure.
     """
     if not has_features(explanation):
         raise ValueError(f"a mask of shape {tuple(explanation.mask.shape)} has no rates; give at least one row and feature")
-    return pictures_of(explanation).rates(explanation, most=most, ax=ax)
+    return pictures_of(explanation).rates(explanation, most=max_features, ax=ax)
 
 
 def selection_map(explanation: Explanation, *, truth: np.ndarray | Tensor | None = None, rows: int = 30, ax: Axes | None = None) -> Axes:
@@ -155,7 +155,7 @@ def selection_map(explanation: Explanation, *, truth: np.ndarray | Tensor | None
     true = torch.zeros_like(mask)
     if truth is not None:
         mask, true = check.mask_against_truth(mask, torch.as_tensor(truth).cpu())
-    among = np.flatnonzero(explanation.counts.cpu().numpy())
+    among = np.flatnonzero(explanation.feature_counts.cpu().numpy())
     spread = among[np.unique(np.linspace(0, len(among) - 1, min(rows, len(among))).round().astype(int))]
     shown = sorted(spread.tolist(), key=lambda i: ((~true[i]).tolist(), (~mask[i]).tolist(), i))  # similar patterns side by side
     return pictures_of(explanation).map(explanation, shown, true=None if truth is None else true, ax=ax)

@@ -13,8 +13,8 @@ from torch import Tensor
 
 from lexplain.core import Explanation
 
+from .formatting import format_number, pluralise, shorten
 from .page import TEMPLATES
-from .wording import count, number, shorten
 
 TABLE_FEATURES = 12
 PALE, SKY, PEACH = (238, 242, 246), (143, 196, 230), (246, 178, 128)  # red, green, blue; dark text can be read on all of them
@@ -22,7 +22,7 @@ PALE, SKY, PEACH = (238, 242, 246), (143, 196, 230), (246, 178, 128)  # red, gre
 
 def has_features(explanation: Explanation) -> bool:
     """Whether there is a row with a feature, and so something to draw."""
-    return int(explanation.counts.sum()) > 0
+    return int(explanation.feature_counts.sum()) > 0
 
 
 def valid_features(explanation: Explanation) -> Tensor:
@@ -79,7 +79,7 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
     scores = explanation.scores[row].detach().float().cpu().tolist()
     kept = explanation.mask[row].bool().tolist()
     there = valid_features(explanation)[row].tolist()
-    names, values = explanation.row_names(row), ["" if cell is None else number(cell) for cell in explanation.cells(row)]
+    names, values = explanation.row_names(row), ["" if cell is None else format_number(cell) for cell in explanation.cell_values(row)]
     wanted = [j for j in range(len(scores)) if there[j] and (kept[j] or not kept_only)]
     size = [-math.inf if math.isnan(s) else s for s in scores]
     chosen = sorted(wanted, key=lambda j: (not kept[j], -size[j] if kept[j] else -abs(size[j])))[:most]
@@ -96,7 +96,7 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
 def spread_rows(explanation: Explanation, most: int) -> list[int]:
     """Positions of rows from the whole range of predictions, or evenly spread where none is known; always the same ones."""
     order = np.arange(len(explanation))
-    if explanation.predict is not None:
+    if explanation.compute_prediction is not None:
         outputs = explanation.prediction.detach().double().cpu().numpy()  # (b, c)
         first = outputs.argmax(1) if outputs.shape[1] > 2 else np.zeros(len(outputs))
         order = np.lexsort((outputs.max(1) if outputs.shape[1] > 2 else outputs[:, -1], first))
@@ -111,13 +111,13 @@ def row_label(explanation: Explanation, row: int) -> str:
 
 
 def _outcome(explanation: Explanation, row: int) -> str:
-    if explanation.predict is None and explanation.target_index is None:
+    if explanation.compute_prediction is None and explanation.target_index is None:
         return ""
-    if explanation.predict is not None and explanation.classes is None and explanation.prediction.shape[1] == 1:
-        return f"predicted {number(float(explanation.prediction[row, 0]))}"
+    if explanation.compute_prediction is not None and explanation.classes is None and explanation.prediction.shape[1] == 1:
+        return f"predicted {format_number(float(explanation.prediction[row, 0]))}"
     target = int(explanation.target[row])
-    name = f"class {target}" if explanation.classes is None else number(explanation.classes[target])
-    if explanation.predict is None:
+    name = f"class {target}" if explanation.classes is None else format_number(explanation.classes[target])
+    if explanation.compute_prediction is None:
         return name
     return f"{'' if explanation.target_index is not None else 'predicted '}{name} ({float(explanation.prediction[row, target]):.0%})"
 
@@ -134,7 +134,7 @@ def bars_html(explanation: Explanation, rows: Sequence[int], *, most: int) -> st
 
 def features_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
     """An HTML fragment of a few rows: their kept features with value and score; the predictor is not run for it."""
-    ask = explanation.predict is None
+    ask = explanation.compute_prediction is None
     shown = [read_row(explanation, row, most=TABLE_FEATURES, kept_only=True, ask=ask) for row in rows]
     return TEMPLATES.get_template("table.html").render(
         summary=summary, rows=[_drawn(row) for row in shown], left_out=left_out, outcomes=any(row.outcome for row in shown)
@@ -145,7 +145,7 @@ def _drawn(row: Row) -> dict[str, object]:
     """A row as its template wants it; a bar's length is a share of the row's largest score."""
     sizes = [abs(item.score) for item in row.items if math.isfinite(item.score)]
     largest = max(sizes, default=0.0) or 1.0
-    more = f"{count(row.left_out, 'more feature')}, {row.left_out_kept or 'none'} of them kept." if row.left_out else ""
+    more = f"{pluralise(row.left_out, 'more feature')}, {row.left_out_kept or 'none'} of them kept." if row.left_out else ""
     items = [_bar(item, largest) for item in row.items]
     return {"title": row.title, "label": row.label, "outcome": row.outcome, "items": items, "more": more, "more_kept": row.left_out_kept}
 
@@ -156,7 +156,7 @@ def _bar(item: Item, largest: float) -> dict[str, object]:
         "full": item.label,
         "name": shorten(item.name, 40),
         "value": shorten(item.value, 24),
-        "score": number(item.score),
+        "score": format_number(item.score),
         "kept": item.kept,
         "minus": item.score < 0,
         "share": round(100 * share, 1),

@@ -7,7 +7,7 @@ from math import ceil, expm1, floor, inf, isfinite, isnan, log10
 from lexplain.auditing import Card
 from lexplain.measures import Estimate
 
-from .wording import count, number
+from .formatting import format_number, pluralise
 
 LOOKS = {"honest": ("good", "✓"), "encodes": ("bad", "✗"), "off the data": ("warn", "!"), "cannot tell": ("unsure", "?")}
 MEANINGS = {
@@ -20,7 +20,7 @@ TOO_WEAK = "judges too weak"  # a fourth zone: knowing more cannot make a good j
 FAR = 1000  # times the rows there are: more is no advice
 
 
-def look(verdict: str) -> tuple[str, str]:
+def verdict_style(verdict: str) -> tuple[str, str]:
     """The style of a verdict and its sign, which tells it apart without colour."""
     return LOOKS.get(verdict, LOOKS["cannot tell"])
 
@@ -55,7 +55,7 @@ def rows_to_settle(estimate: Estimate, margin: float) -> float:
     return estimate.n * (side / gap) ** 2 if gap else inf
 
 
-def sureness(estimate: Estimate, margin: float) -> str:
+def certainty_text(estimate: Estimate, margin: float) -> str:
     """How far the encoding is from another verdict, and how many rows would settle an open one."""
     zone = zone_of(estimate, margin)
     if not zone:
@@ -68,7 +68,7 @@ def sureness(estimate: Estimate, margin: float) -> str:
     if zone == "cannot tell":
         return _open(estimate, margin)
     near, side = (estimate.low, "above") if zone == "encodes" else (estimate.high, "below")
-    return f"The end of the interval that is nearer to the margin lies {number(abs(near - margin))} nats {side} it."
+    return f"The end of the interval that is nearer to the margin lies {format_number(abs(near - margin))} nats {side} it."
 
 
 def _open(estimate: Estimate, margin: float) -> str:
@@ -76,9 +76,9 @@ def _open(estimate: Estimate, margin: float) -> str:
     begin = "The margin lies inside the interval, which narrows with the square root of the number of rows."
     if not needed <= FAR * estimate.n:
         return f"{begin} The estimate is so close to the margin that no sensible number of rows would separate them."
-    said = count(_rounded_up(needed), "row")
+    said = pluralise(_rounded_up(needed), "row")
     return (
-        f"{begin} If the estimate stays at {number(estimate.mean)} nats, roughly {said} would place it wholly {side} the margin; "
+        f"{begin} If the estimate stays at {format_number(estimate.mean)} nats, roughly {said} would place it wholly {side} the margin; "
         f"here there were {estimate.n:,}."
     )
 

@@ -46,8 +46,8 @@ def reproduce(
     seeds: int = 3,
     out: Path = Path("docs/results"),
     workers: int = 1,
-    again: bool = False,
-    only_read: bool = False,
+    recompute: bool = False,
+    render_only: bool = False,
 ) -> Path:
     """Compute a table, or what is missing of it, and write it under `out`; return the page.
 
@@ -57,12 +57,12 @@ def reproduce(
         seeds: how many times to repeat it.
         out: folder of the results.
         workers: processes.
-        again: compute cells anew that earlier code computed; otherwise the page marks them.
-        only_read: compute nothing; write the page anew from the cells that are there, and leave its figures as they are.
+        recompute: compute cells anew that earlier code computed; otherwise the page marks them.
+        render_only: compute nothing; write the page anew from the cells that are there, and leave its figures as they are.
     """
     check.positive(seeds=seeds, workers=workers)
     table = TABLES[check.one_of(name, list(TABLES), "table")]
-    run = Run(name, quick, seeds, Path(out), workers, again, only_read)
+    run = Run(name, quick, seeds, Path(out), workers, recompute, render_only)
     return write_page(run, table, table.results(run))
 
 

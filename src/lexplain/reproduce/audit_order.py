@@ -12,7 +12,7 @@ from ..auditing import MARGIN, audit
 from ..core.contracts import RawRows
 from ..evaluation import retrain
 from ..experiments.cell import Cell
-from ..experiments.scene import scene_of
+from ..experiments.scenario import scene_of
 from ..explainers import Explainer
 from .page import mean_and_spread
 from .realx_table1 import SETS, SIZES, TRAINING
@@ -36,7 +36,7 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Train a network, fit the explainer to it, and audit the explanation of the test rows."""
     scene = scene_of(cell.data, cell.seed, cell.training.get("rows"))
     data, features = scene.data, scene.features
-    network = retrain(scene.trial(data.train), features, scene.outputs, seed=cell.seed)
+    network = retrain(scene.batch(data.train), features, scene.outputs, seed=cell.seed)
 
     def model(rows: RawRows) -> np.ndarray:
         said: np.ndarray = network(features.encode(rows).x).numpy()

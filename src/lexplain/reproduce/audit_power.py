@@ -17,13 +17,13 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from torch import Generator, Tensor
 
-from ..auditing import MARGIN, judge
-from ..core import Dataset, Explanation, Part, seeded
+from ..auditing import MARGIN, decide_verdict
+from ..core import Dataset, DataSplit, Explanation, seeded
 from ..core.splits import first_tenth
 from ..data import load_data
 from ..evaluation import Evaluators, Others
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..methods import METHODS
 from ..training import Settings, fit
 from .page import mark_of
@@ -83,7 +83,7 @@ HONEST: dict[str, Selector] = {"random subsets": random_subset, "oracle": oracle
 
 SETS = ("s1", "s2", "s3")
 ROWS = 3000  # to learn from, and as many to judge
-JUDGE_STEPS = 1000
+EVALUATOR_STEPS = 1000
 OTHER = 1_000_000  # added to the seed of rows that a method learns from
 L2X, REALX = "L2X, k = 1, digits", "REAL-X"
 # Kinds that encode have as many draws as there are seeds, honest ones half as many each.
@@ -98,7 +98,7 @@ TRAINING: dict[str, dict[str, Any]] = {
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
     """Every draw; the sets take turns, and draws of one judge follow each other."""
-    size: dict[str, Any] = {"rows": 600, "judge_steps": 200} if quick else {"rows": ROWS, "judge_steps": JUDGE_STEPS}
+    size: dict[str, Any] = {"rows": 600, "judge_steps": 200} if quick else {"rows": ROWS, "judge_steps": EVALUATOR_STEPS}
     made = []
     for seed in range(seeds):
         kinds = [*PLANTED, *(SAFE if seed < (seeds + 1) // 2 else ())]
@@ -110,9 +110,9 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
 
 
 @lru_cache(maxsize=4)
-def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Scene, Evaluators]:
+def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Scenario, Evaluators]:
     """Rows of one draw and their evaluators, which all kinds of selectors share: they know none of them."""
-    scene = Scene(name, _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows), seed)
+    scene = Scenario(name, _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows), seed)
     evaluators = replace(scene.evaluators(), seed=seed, split=first_tenth, steps=steps)
     evaluators.of()  # now, so that no test is timed with it
     return scene, evaluators
@@ -122,7 +122,7 @@ def _digits(seed: int) -> Dataset:
     """Scikit-learn's 1,797 digits of 8 x 8 pixels: half to learn from, half to judge."""
     x, y = load_digits(return_X_y=True)
     parts = train_test_split(x.astype(np.float32), y.astype(np.int64), test_size=0.5, stratify=y, random_state=seed)
-    train, test = Part(parts[0], parts[2]), Part(parts[1], parts[3])
+    train, test = DataSplit(parts[0], parts[2]), DataSplit(parts[1], parts[3])
     return Dataset("digits", "8 x 8 pixels", train, test, test, tuple(f"pixel {j}" for j in range(x.shape[1])))
 
 
@@ -132,9 +132,9 @@ def compute(cell: Cell, _folder: Path) -> dict[str, Any]:
     scene, evaluators = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
     train, test = _learned(cell, scene) if cell.label in TRAINING else _planted(cell, scene.data)
     chosen = time.monotonic()
-    others = Others(scene.trial(scene.data.train), lambda: (train.float(), train))
+    others = Others(scene.batch(scene.data.train), lambda: (train.float(), train))
     explanation = Explanation(test.float(), test, scene.features.names)
-    estimate, verdict = judge(scene.evaluation(explanation, evaluators, others).encoding)
+    estimate, verdict = decide_verdict(scene.evaluation(explanation, evaluators, others).encoding)
     return {
         "encoding": estimate.mean,
         "low": estimate.low,
@@ -155,14 +155,14 @@ def _planted(cell: Cell, data: Dataset) -> tuple[Tensor, Tensor]:
     return masks[: len(data.train)], masks[len(data.train) :]
 
 
-def _learned(cell: Cell, scene: Scene) -> tuple[Tensor, Tensor]:
+def _learned(cell: Cell, scene: Scenario) -> tuple[Tensor, Tensor]:
     # Where rows can be drawn, those it learns from are others: on its own a selector knows the labels, and readers would trust it too much.
     data, features = scene.data, scene.features
     own = data.train if cell.data == "digits" else load_data(cell.data, seed=cell.seed + OTHER, rows=cell.training["rows"]).train
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})
     with seeded(cell.seed):
         method = METHODS[cell.method](features, scene.outputs, **cell.options)
-        fit(method, method.phases(), *first_tenth(scene.trial(own)), settings)
+        fit(method, method.phases(), *first_tenth(scene.batch(own)), settings)
     method.eval()
     train, test = (method.explain(features.encode(part.x).x)[1] for part in (data.train, data.test))
     return train, test

@@ -10,10 +10,10 @@ import pandas as pd
 
 from ..data import load_data
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..explainers import Explainer
 from .page import MARK, mean_and_spread
-from .table import Page, Results, Table, measured
+from .table import Page, Results, Table, measure_means
 
 # A line: what it is called, the data set, and how it is drawn.
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -53,12 +53,12 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
 
 def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Fit from labels, explain the test rows, and compare with the truth."""
-    scene = Scene(cell.label, load_data(cell.data, seed=cell.seed, **cell.training["draw"]), cell.seed)
+    scene = Scenario(cell.label, load_data(cell.data, seed=cell.seed, **cell.training["draw"]), cell.seed)
     began = time.monotonic()
     explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(scene.data.train.x, scene.data.train.y)
     seconds = time.monotonic() - began
     explanation = explainer.explain(scene.data.test.x)
-    means = measured(scene.evaluation(explanation, scene.evaluators()), ("tpr", "fdr", "kept", "median_rank", "cfsr"))
+    means = measure_means(scene.evaluation(explanation, scene.evaluators()), ("tpr", "fdr", "kept", "median_rank", "cfsr"))
     if explainer.path_ is not None:
         point = explainer.path_[explainer.path_["chosen"]].iloc[0]
         means |= {"price": float(point["price"]), "cost": float(point["cost"])}

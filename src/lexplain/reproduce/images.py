@@ -15,15 +15,15 @@ from lightning_fabric import Fabric
 from torch import Tensor, nn
 
 from .. import check, estimators, imputers
-from ..core import Explanation, Outputs, Part, Trial, seeded
+from ..core import Batch, DataSplit, Explanation, Outputs, seeded
 from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..data import load_data
 from ..evaluation import Evaluators, Others, Run as Judging
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..features import Patches, patches_of
-from ..masks import Coins, FixedMasks, UniformRate
+from ..masks import FixedRate, RandomMasks, UniformRate
 from ..measures import means
 from ..measures.prediction import accuracy
 from ..methods import METHODS, TEST_IMPUTATIONS, Method, Parts
@@ -38,14 +38,14 @@ CHECKED = 4000  # validation images that choose the best epoch
 SHOWN = 6  # test images whose masks are kept for figures
 JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
 # EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
-MASKS: dict[str, FixedMasks] = {"EVAL-X": Coins, "EVAL-X, any rate": UniformRate, "FULL": partial(Coins, rate=1.0)}
+MASKS: dict[str, RandomMasks] = {"EVAL-X": FixedRate, "EVAL-X, any rate": UniformRate, "FULL": partial(FixedRate, rate=1.0)}
 JUDGES = ("EVAL-X", "FULL")  # of a cell that names no others
 
 
 # ---- what is learned, and by which networks ----
 
 
-def scene_of_cell(cell: Cell) -> Scene:
+def scene_of_cell(cell: Cell) -> Scenario:
     """The images that a cell is about, in the features and with the kind of networks of its training."""
     how = cell.training
     size, networks = (how.get("patch"), how.get("rows")), how.get("networks", "conv")
@@ -53,20 +53,20 @@ def scene_of_cell(cell: Cell) -> Scene:
 
 
 @lru_cache(maxsize=2)
-def _scene(name: str, seed: int, patch: int | None, rows: int | None, networks: str, balanced: bool, steps: int | None) -> Scene:
+def _scene(name: str, seed: int, patch: int | None, rows: int | None, networks: str, balanced: bool, steps: int | None) -> Scenario:
     data = load_data(name, seed=seed, rows=rows)
     if balanced:
         data = replace(data, train=_balanced(data.train), validation=_balanced(data.validation))
     features = patches_of(data.features) if patch is None else Patches(patch)
-    return Scene(name, replace(data, features=features), seed, judge_steps=steps, networks=networks)
+    return Scenario(name, replace(data, features=features), seed, evaluator_steps=steps, networks=networks)
 
 
-def _balanced(part: Part) -> Part:
+def _balanced(part: DataSplit) -> DataSplit:
     """Rows of each class in turn, as many as the largest class has; those of the others come again."""
     members = [np.flatnonzero(part.y == label) for label in np.unique(part.y)]
     turns = np.stack([np.resize(rows, max(map(len, members))) for rows in members], axis=1).ravel()
     truth, chances = (None if column is None else column[turns] for column in (part.truth, part.probabilities))
-    return Part(part.x[turns], part.y[turns], truth, chances)
+    return DataSplit(part.x[turns], part.y[turns], truth, chances)
 
 
 def predictor_network(networks: str, features: Features, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
@@ -91,11 +91,11 @@ def mixed_fabric() -> Fabric:
     return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
 
 
-def _evaluators(scene: Scene, folder: Path) -> Evaluators:
+def _evaluators(scene: Scenario, folder: Path) -> Evaluators:
     """The evaluators of images, by the masks of `MASKS`, which are kept in a folder."""
     return replace(
         scene.evaluators(folder / "judges"),
-        split=lambda train: (train, scene.trial(scene.data.validation).take(slice(0, CHECKED))),
+        split=lambda train: (train, scene.batch(scene.data.validation).take(slice(0, CHECKED))),
         network=partial(predictor_network, scene.networks, scene.features, scene.outputs, sees_mask=True),
         fabric=mixed_fabric(),
     )
@@ -118,7 +118,7 @@ def _train_judge(cell: Cell, kind: str, folder: Path) -> None:
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
     """Everything the tables need of one cell; the masks of the first test images are kept beside it."""
     scene, fabric, how = scene_of_cell(cell), mixed_fabric(), cell.training
-    train, validation = scene.trial(scene.data.train), scene.trial(scene.data.validation).take(slice(0, CHECKED))
+    train, validation = scene.batch(scene.data.train), scene.batch(scene.data.validation).take(slice(0, CHECKED))
     batch = how.get("batch_size", 256)
     settings = Settings(
         epochs=max(1, round(how["steps"] * batch / len(train))),
@@ -141,7 +141,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
 
 
-def build(cell: Cell, scene: Scene, train: Tensor, background: Tensor) -> Method:
+def build(cell: Cell, scene: Scenario, train: Tensor, background: Tensor) -> Method:
     """The recipe of a cell; its imputer, given as (name, settings), learns from training images and draws from validation images."""
     options: dict[str, Any] = dict(cell.options)
     surrogate, connected = options.pop("surrogate", False), options.pop("connected", 0.0)
@@ -155,11 +155,11 @@ def build(cell: Cell, scene: Scene, train: Tensor, background: Tensor) -> Method
     predictor = Trained(predictor_network(scene.networks, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
     mask_costs = (Continuity(connected, features.neighbours()),) if connected else ()
     if surrogate:  # the predictor learns on fair coins alone: never on the selector's masks, nor on those of every size
-        options |= {"masks": Coins, "own_share": 0.0}
+        options |= {"masks": FixedRate, "own_share": 0.0}
     return METHODS[cell.method](features, outputs, Parts(network, predictor, imputer, mask_costs), **options)
 
 
-def _selector_network(scene: Scene, width: int) -> nn.Module:
+def _selector_network(scene: Scenario, width: int) -> nn.Module:
     features = patches_of(scene.features)
     if scene.networks == "dense":
         return MLP(features.shape, features.count, activation=nn.ReLU)
@@ -179,9 +179,9 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
     return fitted.eval().requires_grad_(False)
 
 
-def judge(method: Method, scene: Scene, train: Trial, cell: Cell, folder: Path) -> dict[str, float]:
+def judge(method: Method, scene: Scenario, train: Batch, cell: Cell, folder: Path) -> dict[str, float]:
     """The papers' metrics on the test images, by judges that have seen the training images alone."""
-    judges, rows, features = cell.training.get("judges", JUDGES), scene.trial(scene.data.test), scene.features
+    judges, rows, features = cell.training.get("judges", JUDGES), scene.batch(scene.data.test), scene.features
     device, few = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
     explained = [method.explain(x.to(device)) for x in torch.split(rows.x, AT_ONCE)]
     scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))
@@ -196,7 +196,7 @@ def judge(method: Method, scene: Scene, train: Trial, cell: Cell, folder: Path) 
         return torch.cat(found)
 
     evaluation = scene.evaluation(
-        Explanation(scores, mask, features.names, predict=own),
+        Explanation(scores, mask, features.names, compute_prediction=own),
         _evaluators(scene, folder),
         Others(train),
         run=Judging(mixed_fabric(), cell.seed, AT_ONCE),
@@ -207,7 +207,7 @@ def judge(method: Method, scene: Scene, train: Trial, cell: Cell, folder: Path) 
     if "eacc_any_rate" in found:
         numbers["eACC, any rate"] = found["eacc_any_rate"]
     if "FULL" in judges:
-        numbers["FULL ACC"] = float(accuracy(evaluation.everything(MASKS["FULL"]), evaluation.labels).mean())
+        numbers["FULL ACC"] = float(accuracy(evaluation.predict_all(MASKS["FULL"]), evaluation.labels).mean())
     return numbers | ({"wrong": found["fdr"]} if "fdr" in found else {})
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..core import Trial, seeded
+from ..core import Batch, seeded
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..explainers import Explainer
 from ..features import patches_of
 from ..imputers import Constant
@@ -40,15 +40,15 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
     return [Cell("mnist38", label, "l2x", seed, options, size) for seed in range(seeds) for label, options, size in lines]
 
 
-def network(cell: Cell, scene: Scene) -> nn.Module:
+def network(cell: Cell, scene: Scenario) -> nn.Module:
     """A convolutional network that tells 3 from 8."""
-    train, validation = scene.trial(scene.data.train), scene.trial(scene.data.validation)
+    train, validation = scene.batch(scene.data.train), scene.batch(scene.data.validation)
     features, outputs = scene.features, scene.outputs
     with seeded(cell.seed + 1):
         model = Trained(cnn(features.shape, outputs.count, sees_mask=False), outputs, sees_mask=False)
 
-        def loss(trial: Trial) -> torch.Tensor:
-            return cross_entropy(trial.target, model(trial.x, trial.x)).mean()
+        def loss(batch: Batch) -> torch.Tensor:
+            return cross_entropy(batch.target, model(batch.x, batch.x)).mean()
 
         epochs = max(1, round(cell.training["model_steps"] * 128 / len(train)))
         settings = Settings(epochs=epochs, batch_size=128, seed=cell.seed)
@@ -65,7 +65,7 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
     epochs = max(1, round(cell.training["steps"] * batch / len(data.train)))
     began = time.monotonic()
     options = dict(cell.options)
-    predictor = Frozen(model, outputs, to_raw=features.to_network) if options.pop("itself", False) else None
+    predictor = Frozen(model, outputs, to_raw=features.as_network_input) if options.pop("itself", False) else None
     with seeded(cell.seed):
         selector = UNet(features.shape, features.grid, width=cell.training.get("width", 32))
         method = METHODS[cell.method](features, outputs, Parts(selector, predictor, Constant(0.0)), **options)

@@ -87,7 +87,7 @@ def _drawn(run: Run, name: str, draw: Callable[[], Drawn]) -> bool:
     from ..report import save
 
     path = run.folder / f"{name}.svg"
-    if run.only_read:
+    if run.render_only:
         return path.exists()
     figure = draw()
     if figure is not None:
@@ -135,4 +135,4 @@ def _older(frame: pd.DataFrame) -> list[str]:
     for label, cells in frame[~frame["fresh"].astype(bool)].groupby("label", sort=False):
         labels.setdefault(_dates(cells), []).append(f"`{label}`")
     named = "; ".join(f"{', '.join(some)} ({dates})" for dates, some in labels.items())
-    return [f"† **Computed by earlier code:** {named}. `--again` computes these cells anew."]
+    return [f"† **Computed by earlier code:** {named}. `--recompute` computes these cells anew."]

@@ -18,13 +18,13 @@ from ..core.splits import first_tenth
 from ..data import load_data
 from ..evaluation import Evaluators, Others
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..explainers import Explainer
-from ..masks import Coins
+from ..masks import FixedRate
 from ..measures.prediction import accuracy
 from ..training import fabric_of
 from .page import mark_of, mean_and_spread
-from .table import Page, Results, Table, in_order, measured
+from .table import Page, Results, Table, in_order, measure_means
 
 SETS = ("breast_cancer", "german", "adult", "bank", "credit_default")
 POINTS = 5.0  # of accuracy that an explanation may lose (REAL-X, section 6.1)
@@ -52,7 +52,7 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Fit, choose the sparsest explanation within the tolerance on validation rows, and judge it on test rows by another judge."""
     data = load_data(cell.data, seed=cell.seed)
     model = HistGradientBoostingClassifier(categorical_features="from_dtype", random_state=cell.seed).fit(data.train.x, data.train.y)
-    scene = Scene(cell.label, data, cell.seed, model)
+    scene = Scenario(cell.label, data, cell.seed, model)
     began = time.monotonic()
     options: dict[str, Any] = {"epochs": cell.training.get("epochs"), "random_state": cell.seed}
     if cell.method in SIZES:
@@ -67,22 +67,22 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         explainer = Explainer(tolerance_points=POINTS, **options).fit(data.train.x, model=model)
     seconds = time.monotonic() - began
     explanation, theirs = explainer.explain(data.test.x), explainer.explain(data.train.x)
-    others = Others(scene.trial(data.train), lambda: (theirs.scores, theirs.mask))
+    others = Others(scene.batch(data.train), lambda: (theirs.scores, theirs.mask))
     evaluation = scene.evaluation(explanation, _evaluators(scene, cell.seed + 2000), others)
-    numbers = {"fit_seconds": seconds, **measured(evaluation, ("kept", "eacc", "acc", "encoding"))}
-    full = float(accuracy(evaluation.everything(Coins), evaluation.labels).double().mean())
+    numbers = {"fit_seconds": seconds, **measure_means(evaluation, ("kept", "eacc", "acc", "encoding"))}
+    full = float(accuracy(evaluation.predict_all(FixedRate), evaluation.labels).double().mean())
     return {**numbers, "FULL": full, "lost": full - numbers["eACC"]}
 
 
-def _evaluators(scene: Scene, seed: int) -> Evaluators:
+def _evaluators(scene: Scenario, seed: int) -> Evaluators:
     """EVAL-X of the model's output; one seed chooses on validation rows, another has the last word on test rows."""
     return replace(scene.evaluators(), seed=seed, split=first_tenth, fabric=fabric_of("auto"))
 
 
-def choose(tried: list[Explainer], scene: Scene) -> Explainer:
+def choose(tried: list[Explainer], scene: Scenario) -> Explainer:
     """The sparsest explainer that is within the tolerance on validation rows, else the one that loses least."""
     judge, part = _evaluators(scene, scene.seed + 1000).of().cpu(), scene.data.validation
-    rows = scene.trial(part)
+    rows = scene.batch(part)
     labels = target_values(rows.target).argmax(1)
 
     def right(mask: Tensor) -> float:

@@ -73,7 +73,7 @@ def page(results: Results) -> Page:
     """The table beside the published one."""
     frame = in_order(results.frame(percent=("CFSR", "TPR", "FDR", "ACC", "eACC")), ["label", "data"], [*SIZES, *SETS])
     ours = mean_and_spread(frame, ["label", "data"], [*COLUMNS, "encoding", "kept", "fit_seconds"])
-    exact = pd.concat([exact_judgement(name) for name in SETS])
+    exact = pd.concat([exact_evaluation(name) for name in SETS])
     sections = [
         ("Ours", ours),
         ("Published (Jethani et al., 2021, table 1)", PUBLISHED),
@@ -96,7 +96,7 @@ def _figure(frame: pd.DataFrame, kind: str) -> Drawn:
     return honesty(table) if kind == "honesty" else truth_tradeoff(table)
 
 
-def exact_judgement(name: str, *, rows: int = 10_000, draws: int = 300) -> pd.DataFrame:
+def exact_evaluation(name: str, *, rows: int = 10_000, draws: int = 300) -> pd.DataFrame:
     """What an EVAL-X without error would say: AUROC, accuracy and log-likelihood from the true features, and without the control-flow one.
 
     These are the true probabilities given what a mask shows, found by drawing the rest from the true law, so often for each row.
@@ -116,7 +116,7 @@ def exact_judgement(name: str, *, rows: int = 10_000, draws: int = 300) -> pd.Da
         for _ in range(draws):
             # Columns are independent here, so other rows' values are draws from the law given what is shown.
             other = data.test.x[generator.integers(len(data.test.x), size=len(x))]
-            odds += 1 / (1 + np.exp(law.judge(np.where(mask, x, other))[0]))  # judge says the log-odds of class 0
+            odds += 1 / (1 + np.exp(law.log_odds_and_truth(np.where(mask, x, other))[0]))  # judge says the log-odds of class 0
         said = torch.as_tensor(np.stack([1 - odds / draws, odds / draws], 1))
         values = [float(metric(said, labels).double().mean()) for metric in (auroc, accuracy, log_likelihood)]
         lines.append((name, what, *values))

@@ -18,11 +18,11 @@ from ..data import load_data
 from ..data.colours import CORNERS, TOP, rule_mask
 from ..data.confounded import IRIS, confound, iris_beside_cancer
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
+from ..experiments.scenario import Scenario
 from ..experiments.store import Record
 from ..methods import METHODS
 from ..objectives import Irrelevant
-from ..right_reasons import Alternatives, RightReasons, find_another_explanation
+from ..right_reasons import AlternativeModels, RightReasons, find_another_explanation
 from ..training import Settings, fit
 from .table import Drawn
 
@@ -88,7 +88,7 @@ def uses(model: RightReasons, data: Dataset) -> dict[str, float]:
     return {"in confound": float((mask & confound(data.test)[:2000]).sum() / mask.sum())} if data.test.truth is not None else {}
 
 
-def search(cell: Cell) -> tuple[Dataset, Alternatives]:
+def search(cell: Cell) -> tuple[Dataset, AlternativeModels]:
     """Three models, found one after the other without annotation."""
     training = dict(cell.training)
     rows = training.pop("rows", None)
@@ -98,8 +98,8 @@ def search(cell: Cell) -> tuple[Dataset, Alternatives]:
         lambda: network(data.train.x.shape[1], outputs),
         data.frame(data.train),
         data.train.y,
-        most=3,
-        fall=1.0,
+        max_models=3,
+        max_drop=1.0,
         held_out=0.1,
         trainer=RightReasons(nn.Identity(), **training),
         random_state=cell.seed,
@@ -112,7 +112,7 @@ def compute_search(cell: Cell) -> Record:
     data, found = search(cell)
     told: dict[str, float] = {"diversity": found.diversity}
     for place, model in enumerate(found.models, start=1):
-        told |= {f"held out {place}": found.held_scores[place - 1], f"test {place}": model.score(data.test.x, data.test.y)}
+        told |= {f"held out {place}": found.held_out_scores[place - 1], f"test {place}": model.score(data.test.x, data.test.y)}
         told |= {f"{name} {place}": share for name, share in uses(model, data).items()}
     return told
 
@@ -153,8 +153,8 @@ def compute_iris(cell: Cell) -> Record:
 def compute_selection(cell: Cell) -> Record:
     """A network that sees only what its selector keeps, which is charged for keeping marked features: joint training with L2X."""
     data = load_data(cell.data, seed=cell.seed)
-    scene = Scene(cell.label, data, cell.seed)
-    rows = replace(scene.trial(data.train), irrelevant=torch.from_numpy(confound(data.train)))
+    scene = Scenario(cell.label, data, cell.seed)
+    rows = replace(scene.batch(data.train), irrelevant=torch.from_numpy(confound(data.train)))
     with seeded(cell.seed):
         method = METHODS["l2x"](scene.features, scene.outputs, keep=cell.options["keep"])
         charged = (*method.objective.penalties, Irrelevant(cell.options["price"]))

@@ -17,19 +17,19 @@ from ..core.splits import first_tenth
 from ..data import load_data
 from ..evaluation import Evaluators, Others
 from ..experiments.cell import Cell
-from ..experiments.scene import Scene
-from ..masks import Coins
+from ..experiments.scenario import Scenario
+from ..masks import FixedRate
 from ..measures.prediction import auroc
 from ..methods import METHODS, Method, Parts, PredictorSchedule
 from ..training import Settings, fit
-from .table import measured
+from .table import measure_means
 
 
 def build(cell: Cell, features: Features) -> Method:
     """The recipe of a cell; an estimator, an imputer and an objective are given as (name, settings)."""
     options: dict[str, Any] = dict(cell.options)
     if options.pop("surrogate", False):  # the predictor learns on random masks instead of the selector's
-        options["schedule"] = PredictorSchedule(masks=Coins)
+        options["schedule"] = PredictorSchedule(masks=FixedRate)
     for name, family in (("estimator", estimators), ("imputer", imputers), ("objective", objectives)):
         if name in options:
             kind, settings = options[name]
@@ -38,16 +38,16 @@ def build(cell: Cell, features: Features) -> Method:
 
 
 @lru_cache(maxsize=32)
-def _scene(name: str, rows: int | None, seed: int) -> tuple[Scene, Evaluators]:
+def _scene(name: str, rows: int | None, seed: int) -> tuple[Scenario, Evaluators]:
     """A data set and a seed, and the evaluators that all methods share: they know none of them."""
-    scene = Scene(name, load_data(name, seed=seed, rows=rows), seed)
+    scene = Scenario(name, load_data(name, seed=seed, rows=rows), seed)
     return scene, replace(scene.evaluators(), split=first_tenth)
 
 
 def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Fit, explain the test rows, and take the papers' metrics by an evaluator that has seen the training rows alone."""
     scene, evaluators = _scene(cell.data, cell.training.get("rows"), cell.seed)
-    train, validation = first_tenth(scene.trial(scene.data.train))
+    train, validation = first_tenth(scene.batch(scene.data.train))
     settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})
     with seeded(cell.seed):
         method = build(cell, scene.features)
@@ -55,14 +55,14 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         fit(method, method.phases(), train, validation, settings)
         seconds = time.monotonic() - began
     method.eval()
-    test = scene.trial(scene.data.test)
+    test = scene.batch(scene.data.test)
     scores, mask = method.explain(test.x)
 
     def own() -> Tensor:
         with seeded(scene.seed):
             return method.probabilities(test.x, mask)
 
-    explanation = Explanation(scores, mask, scene.features.names, predict=own)
+    explanation = Explanation(scores, mask, scene.features.names, compute_prediction=own)
     evaluation = scene.evaluation(explanation, evaluators, Others(train, lambda: method.explain(train.x)))
-    full = auroc(evaluation.everything(Coins), evaluation.labels)
-    return {"fit_seconds": seconds, **measured(evaluation), "FULL eAUROC": float(full.double().mean())}
+    full = auroc(evaluation.predict_all(FixedRate), evaluation.labels)
+    return {"fit_seconds": seconds, **measure_means(evaluation), "FULL eAUROC": float(full.double().mean())}

@@ -35,8 +35,8 @@ class Run:
     seeds: int = 3
     out: Path = Path("docs/results")
     workers: int = 1
-    again: bool = False
-    only_read: bool = False
+    recompute: bool = False
+    render_only: bool = False
 
     @property
     def folder(self) -> Path:
@@ -60,7 +60,7 @@ class Results:
     def frame(self, cells: Iterable[Cell] | None = None, *, percent: Iterable[str] = ()) -> pd.DataFrame:
         """One row a finished cell, of some cells or all, in their order; some columns in percent. None finished is refused."""
         wanted = {cell.key: None for cell in (self.asked if cells is None else cells)}
-        frame = check.some_cells(pd.DataFrame([self.records[key] for key in wanted if key in self.records]))
+        frame = check.not_empty(pd.DataFrame([self.records[key] for key in wanted if key in self.records]))
         return frame.assign(**{name: 100 * frame[name] for name in percent if name in frame})
 
 
@@ -109,8 +109,8 @@ class Table:
             run.folder / "cells",
             revision=self.revision,
             workers=run.workers,
-            again=run.again,
-            only_read=run.only_read,
+            recompute=run.recompute,
+            render_only=run.render_only,
             shares=None if self.shares is None else partial(_beside, self.shares, run.folder),
         )
         return Results(run, asked, {record["key"]: record for record in records})
@@ -139,7 +139,7 @@ COLUMNS = {
 }
 
 
-def measured(evaluation: Evaluation, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
+def measure_means(evaluation: Evaluation, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
     """The means of some measures of `auditing.MEASURES`, by column; those that lack what they need, such as the truth, are left out."""
     return {COLUMNS[key]: value for key, value in means(evaluation, keys).items()}
 

@@ -54,7 +54,7 @@ def mask_from_table(table: str | Path | pd.DataFrame, names: Sequence[str], rows
     return mask
 
 
-def mask_from_picture(path: str | Path, shape: Sequence[int]) -> np.ndarray:
+def mask_from_image(path: str | Path, shape: Sequence[int]) -> np.ndarray:
     """(height, width) or (channels, height, width) of bool: where a mask image, painted by hand, is not black.
 
     Args:
@@ -89,7 +89,7 @@ def mask_from_words(words: Collection[str], vocabulary: Sequence[str], *, ignore
     return found
 
 
-def mask_of_rows(annotation: object, shape: Sequence[int], annotated_rows: object = None) -> np.ndarray:
+def expand_annotation(annotation: object, shape: Sequence[int], annotated_rows: object = None) -> np.ndarray:
     """(n, ...) of bool: one mark for each input, from an annotation of all rows, of some, or of one input for all.
 
     Args:

@@ -23,7 +23,7 @@ NOISE = 0.5  # standard deviations of each input: the noise on rows where decisi
 
 
 @dataclass(frozen=True)
-class Alternatives:
+class AlternativeModels:
     """Models that are right for different reasons, in the order they were found.
 
     Each row of `table()` is a model: its accuracy (R² for real values) on training rows and on held-out rows, the overlap of its
@@ -33,11 +33,11 @@ class Alternatives:
     models: tuple[RightReasons, ...]
     masks: tuple[np.ndarray, ...]  # (n, ...) of bool: what each model must not use
     train_scores: tuple[float, ...]
-    held_scores: tuple[float, ...]
+    held_out_scores: tuple[float, ...]
     overlaps: tuple[float, ...]
     disagreement: np.ndarray  # (models, models) share of noisy rows on which two models differ
     cosines: np.ndarray  # (models, models) mean absolute cosine of two models' input gradients
-    why: str  # the search stopped
+    stop_reason: str  # the search stopped
 
     def __len__(self) -> int:
         return len(self.models)
@@ -53,7 +53,7 @@ class Alternatives:
     def table(self) -> pd.DataFrame:
         """One row a model."""
         forbidden = [float(mask.reshape(len(mask), -1).sum(1).mean()) for mask in self.masks]
-        columns = {"train": self.train_scores, "held out": self.held_scores, "overlap": self.overlaps, "forbidden": forbidden}
+        columns = {"train": self.train_scores, "held out": self.held_out_scores, "overlap": self.overlaps, "forbidden": forbidden}
         return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self) + 1, name="model"))
 
     def explain(self, X: RawRows) -> list[Explanation]:
@@ -66,14 +66,14 @@ def find_another_explanation(
     X: RawRows,
     y: Labels,
     *,
-    most: int = 5,
+    max_models: int = 5,
     cutoff: float = CUTOFF,
-    fall: float = 0.1,
+    max_drop: float = 0.1,
     irrelevant_mask: object = None,
     trainer: RightReasons | None = None,
     held_out: float = 0.2,
     random_state: int = 0,
-) -> Alternatives:
+) -> AlternativeModels:
     """Train models one after the other, each forbidden to use what the earlier ones used.
 
     The first model is trained without marks. The largest input gradients of each row are then marked, and the next model is trained from
@@ -84,9 +84,9 @@ def find_another_explanation(
         make_network: returns a fresh network; called once a model, with torch's seed set.
         X: (n, ...) inputs, as for `RightReasons`.
         y: labels, probabilities or real values.
-        most: maximum number of models.
+        max_models: maximum number of models.
         cutoff: an input counts as used above this share of the row's largest slope.
-        fall: drop of accuracy (or R²) on held-out rows at which to stop.
+        max_drop: drop of accuracy (or R²) on held-out rows at which to stop.
         irrelevant_mask: (n, ...) of 0 and 1: what is known to be irrelevant from the start.
         trainer: a `RightReasons` without features, whose settings are used; its network is not. None: the defaults.
         held_out: share of the rows that no model is trained on.
@@ -100,7 +100,7 @@ def find_another_explanation(
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.3.
     """
-    check.counts(most=most)
+    check.counts(most=max_models)
     check.share_of_one(cutoff=cutoff, held_out=held_out)
     if trainer is not None and trainer.features is not None:
         raise ValueError(
@@ -117,14 +117,14 @@ def find_another_explanation(
     mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else as_array(irrelevant_mask)[kept].astype(bool)
     search = _Search(make_network, trainer, (train, answers[kept]), (other, answers[held]), cutoff, random_state)
     why = ""
-    while len(search.models) < most and not why:
+    while len(search.models) < max_models and not why:
         mask = search.add(mask)
-        why = search.stops(fall)
+        why = search.stops(max_drop)
     train_scores, held_scores = zip(*search.scores, strict=True)
     disagreement, cosines = _compare(search.models, other, random_state)
-    why = why or f"{most} model{'s are' if most > 1 else ' is'} the maximum that was asked for"
+    why = why or f"{max_models} model{'s are' if max_models > 1 else ' is'} the maximum that was asked for"
     found = (tuple(search.models), tuple(search.masks), train_scores, held_scores, tuple(search.overlaps))
-    return Alternatives(*found, disagreement, cosines, why)
+    return AlternativeModels(*found, disagreement, cosines, why)
 
 
 class _Search:

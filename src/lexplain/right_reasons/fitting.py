@@ -12,14 +12,14 @@ import torch
 from torch import nn
 
 from .. import check
-from ..core import Outputs, Trial, target_values
+from ..core import Batch, Outputs, target_values
 from ..core.splits import share
 from ..methods import Phase, Step
 from ..models.asked import network_output
 from ..networks import mlp
 from ..training import Checkpoint, Settings, fit
 from .learner import Learner
-from .penalty import Variant
+from .penalty import PenaltySettings
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
@@ -46,14 +46,14 @@ def default_network(shape: tuple[int, ...], outputs: Outputs) -> nn.Module:
 
 def train(
     network: nn.Module,
-    rows: Trial,
+    rows: Batch,
     outputs: Outputs,
     settings: Settings,
     *,
-    variant: Variant,
+    variant: PenaltySettings,
     strength: float | None,
     held_out: float,
-    always: Trial | None = None,
+    always: Batch | None = None,
     fabric: Fabric,
     checkpoint: Checkpoint | None = None,
 ) -> Result:
@@ -84,7 +84,7 @@ def train(
     learner = Learner(network, variant, strength, None if always is None else always.to(fabric.device))
     if marked and strength is None:
         learner.find_strength(learn.to(fabric.device), rate=settings.learning_rate, steps=PROBE_STEPS, batch=settings.batch_size)
-    step = Step("network", learner, learner.loss, learner.judge, copies=3 if marked else 1)
+    step = Step("network", learner, learner.loss, learner.validation_loss, model_rows_per_row=3 if marked else 1)
     # With no rows held out no epoch can be the best, so the last one is kept.
     phase = Phase("right reasons" if marked else "network", (step,), burn_in=0.0 if held_out else 1.0)
     history = pd.DataFrame(fit(learner, [phase], learn, held, settings, fabric=fabric, checkpoint=checkpoint))
@@ -94,7 +94,7 @@ def train(
     return Result(network, history, last, still_used)
 
 
-def fingerprint(network: nn.Module, rows: Trial, seed: int, settings: Mapping[str, Any]) -> str:
+def fingerprint(network: nn.Module, rows: Batch, seed: int, settings: Mapping[str, Any]) -> str:
     """A digest of all that decides a training, so that another one's checkpoint is refused."""
     plain = sorted((name, repr(value)) for name, value in settings.items())
     digest = hashlib.blake2b(repr([seed, plain]).encode(), digest_size=16)

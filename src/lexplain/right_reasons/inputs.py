@@ -15,7 +15,7 @@ from ..core.rows import as_array
 from ..features.tables import finite_numbers
 from ..models import Problem, Target, from_labels
 from ..models.target import same_length
-from .annotation import mask_of_rows
+from .annotation import expand_annotation
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class PlainInputs:
 
     def marks(self, annotation: object, encoded: Encoded, annotated_rows: object) -> Tensor:
         """One mark an input; see `mask_of_rows`."""
-        return torch.from_numpy(mask_of_rows(annotation, encoded.x.shape, annotated_rows).copy())
+        return torch.from_numpy(expand_annotation(annotation, encoded.x.shape, annotated_rows).copy())
 
     def scores(self, slopes: Tensor) -> Tensor:
         """The size of each slope."""
@@ -80,7 +80,7 @@ class FeatureInputs:
     @property
     def count(self) -> int:
         """The number of raw inputs."""
-        return len(self.features.inputs)
+        return len(self.features.input_names)
 
     def read(self, X: RawRows) -> tuple[RawRows, Encoded]:
         """Rows, checked and encoded."""
@@ -96,7 +96,7 @@ class FeatureInputs:
         given, rows, shape = np.shape(as_array(annotation)), len(encoded.x), self.features.shape
         of_inputs = given[-len(shape) :] == shape and shape != (self.features.count,)
         needed = shape if of_inputs else (self.features.count,)
-        marks = torch.from_numpy(mask_of_rows(annotation, (rows, *needed), annotated_rows).copy())
+        marks = torch.from_numpy(expand_annotation(annotation, (rows, *needed), annotated_rows).copy())
         marks = marks if of_inputs else self.features.expand(marks)
         return marks if encoded.valid is None else marks & self.features.expand(encoded.valid)
 

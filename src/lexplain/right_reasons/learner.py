@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Normal
 
-from ..core import Trial, joined, target_values
-from .penalty import Terms, Variant, label_loss, two_terms
+from ..core import Batch, concat_batches, target_values
+from .penalty import PenaltySettings, Terms, label_loss, loss_terms
 
 MIN_MARKED_ROWS = 20  # annotated rows that are enough to choose an epoch by
 DECAY = 0.9  # of the running means
@@ -31,69 +31,69 @@ class Learner(nn.Module):
         always: rows to put in every batch.
     """
 
-    def __init__(self, network: nn.Module, variant: Variant, strength: float | None, always: Trial | None = None) -> None:
+    def __init__(self, network: nn.Module, variant: PenaltySettings, strength: float | None, always: Batch | None = None) -> None:
         super().__init__()
         self.network, self.variant, self.strength, self.always = network, variant, strength, always
-        self.balance: Balance | None = None
+        self.balance: StrengthController | None = None
 
-    def find_strength(self, rows: Trial, *, rate: float, steps: int, batch: int) -> None:
+    def find_strength(self, rows: Batch, *, rate: float, steps: int, batch: int) -> None:
         """Find a strength to start with, which `Balance` then adapts while training; see `starting_strength`."""
         answers = target_values(rows.target)
         guess = answers.mean(0, keepdim=True)
         real = isinstance(rows.target, Normal)
         guessing = float((answers - guess).square().mean() / 2 if real else -torch.special.xlogy(guess, guess).sum())
         start = starting_strength(self.network, self.terms, rows, guessing=guessing, rate=rate, steps=steps, batch=batch)
-        self.balance = Balance(start).to(rows.x.device)
+        self.balance = StrengthController(start).to(rows.x.device)
 
-    def terms(self, network: nn.Module, trial: Trial) -> Terms:
+    def terms(self, network: nn.Module, batch: Batch) -> Terms:
         """The terms of a network's loss on a batch."""
-        return two_terms(network, trial.x, target_values(trial.target), trial.irrelevant, self.variant)
+        return loss_terms(network, batch.x, target_values(batch.target), batch.irrelevant, self.variant)
 
-    def loss(self, trial: Trial) -> Tensor:
+    def loss(self, batch: Batch) -> Tensor:
         """The loss of a batch."""
-        trial = trial if self.always is None else joined(self.always, trial)
-        terms = self.terms(self.network, trial)
-        loss = terms.answers
-        if terms.reasons is not None:
-            loss = loss + (self.strength or 0.0 if self.balance is None else self.balance(terms)) * terms.reasons
+        batch = batch if self.always is None else concat_batches(self.always, batch)
+        terms = self.terms(self.network, batch)
+        loss = terms.prediction_loss
+        if terms.gradient_penalty is not None:
+            loss = loss + (self.strength or 0.0 if self.balance is None else self.balance(terms)) * terms.gradient_penalty
         if self.variant.l2:
-            loss = loss + self.variant.l2 / len(trial) * sum(weights.square().sum() for weights in self.network.parameters())
+            loss = loss + self.variant.l2 / len(batch) * sum(weights.square().sum() for weights in self.network.parameters())
         return loss
 
-    def judge(self, trial: Trial) -> Tensor:
+    def validation_loss(self, batch: Batch) -> Tensor:
         """The loss on held-out rows whose marked inputs take the values of other rows, which reveals a network that uses them.
 
         It needs the training rows and the annotation alone. Rows without marks do not count where enough others have some.
         """
-        if trial.irrelevant is not None:
-            marked = trial.irrelevant.flatten(1).any(1)
-            trial = trial.take(marked) if int(marked.sum()) >= MIN_MARKED_ROWS else trial
-            trial = _with_marked_of_others(trial)
-        return label_loss(self.network(trial.x), target_values(trial.target))
+        if batch.irrelevant is not None:
+            marked = batch.irrelevant.flatten(1).any(1)
+            batch = batch.take(marked) if int(marked.sum()) >= MIN_MARKED_ROWS else batch
+            batch = _with_marked_of_others(batch)
+        return label_loss(self.network(batch.x), target_values(batch.target))
 
     @torch.no_grad()
-    def still_used(self, trial: Trial) -> float:
+    def still_used(self, batch: Batch) -> float:
         """Share of the marked rows whose prediction changes with the marked inputs; for real values, share of the variance."""
-        assert trial.irrelevant is not None
-        trial = trial.take(trial.irrelevant.flatten(1).any(1))
-        if len(trial) < 2:
+        assert batch.irrelevant is not None
+        batch = batch.take(batch.irrelevant.flatten(1).any(1))
+        if len(batch) < 2:
             return 0.0
-        own, other = self.network(trial.x), self.network(_with_marked_of_others(trial).x)
-        if isinstance(trial.target, Normal):
+        own, other = self.network(batch.x), self.network(_with_marked_of_others(batch).x)
+        if isinstance(batch.target, Normal):
             return min(1.0, float((own - other).square().mean() / (2 * own.var()).clamp_min(1e-12)))
         return float((own.argmax(1) != other.argmax(1)).float().mean())
 
 
-def _with_marked_of_others(trial: Trial) -> Trial:
+def _with_marked_of_others(batch: Batch) -> Batch:
     """Rows whose marked inputs take the values of other rows."""
-    assert trial.irrelevant is not None
-    return replace(trial, x=torch.where(trial.irrelevant, trial.x.roll(1, 0), trial.x))
+    assert batch.irrelevant is not None
+    return replace(batch, x=torch.where(batch.irrelevant, batch.x.roll(1, 0), batch.x))
 
 
 # ---- the strength of the penalty ----
 
 
-class Balance(nn.Module):
+class StrengthController(nn.Module):
     """Keep the loss of the labels and the gradient penalty of one order of magnitude while training, from the training rows alone.
 
     The strength rises while marked inputs still matter, and falls while the penalty exceeds the loss of the labels.
@@ -124,7 +124,7 @@ class Balance(nn.Module):
 
 
 def starting_strength(
-    network: nn.Module, terms_of: Callable[[nn.Module, Trial], Terms], rows: Trial, *, guessing: float, rate: float, steps: int, batch: int
+    network: nn.Module, terms_of: Callable[[nn.Module, Batch], Terms], rows: Batch, *, guessing: float, rate: float, steps: int, batch: int
 ) -> float:
     """The strength at which the penalty of a network that has begun to learn from labels alone equals the cost of guessing.
 
@@ -151,12 +151,12 @@ def starting_strength(
         chosen = torch.randint(len(rows), (min(batch, len(rows)),), device=rows.x.device)
         terms = terms_of(probe, rows.take(chosen))
         optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(terms.answers)
+        torch.autograd.backward(terms.prediction_loss)
         optimiser.step()
-        now = float(terms.answers.detach())
+        now = float(terms.prediction_loss.detach())
         cost = now if cost != cost else DECAY * cost + (1 - DECAY) * now
-        if terms.reasons is not None:
-            penalty = float(terms.reasons.detach())
+        if terms.gradient_penalty is not None:
+            penalty = float(terms.gradient_penalty.detach())
             reason = penalty if reason != reason else DECAY * reason + (1 - DECAY) * penalty
         if cost < LEARNED * guessing and reason == reason:
             break

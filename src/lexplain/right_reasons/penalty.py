@@ -19,7 +19,7 @@ SCALES, TARGETS = ("log", "linear"), ("sum", "max", "label")
 
 
 @dataclass(frozen=True)
-class Variant:
+class PenaltySettings:
     """Which slopes are penalised and what is summed; see `right_reasons_loss`."""
 
     scale: str = "log"
@@ -95,13 +95,15 @@ def input_gradients(
 class Terms(NamedTuple):
     """The terms of the loss of a batch; all but the first are None where no row is annotated."""
 
-    answers: Tensor  # mean loss of the labels
-    reasons: Tensor | None = None  # gradient penalty, before it is multiplied by the strength
+    prediction_loss: Tensor  # mean loss of the labels
+    gradient_penalty: Tensor | None = None  # gradient penalty, before it is multiplied by the strength
     marked: Tensor | None = None  # mean squared slope along marked inputs
-    elsewhere: Tensor | None = None  # mean squared slope along the other inputs of annotated rows
+    unmarked: Tensor | None = None  # mean squared slope along the other inputs of annotated rows
 
 
-def two_terms(network: nn.Module, x: Tensor, y: Tensor, irrelevant_mask: Tensor | None, variant: Variant = Variant()) -> Terms:
+def loss_terms(
+    network: nn.Module, x: Tensor, y: Tensor, irrelevant_mask: Tensor | None, variant: PenaltySettings = PenaltySettings()
+) -> Terms:
     """The loss of the labels and the gradient penalty of a batch.
 
     Only annotated rows are differentiated twice, unless the network normalises over the batch, which must see its rows together.
@@ -170,5 +172,5 @@ def right_reasons_loss(
         raise ValueError(
             f"irrelevant_mask has shape {tuple(irrelevant_mask.shape)}, but inputs of shape {tuple(x.shape)} need one mark each"
         )
-    terms = two_terms(network, x, y, irrelevant_mask, Variant(scale, target, normalise))
-    return terms.answers if terms.reasons is None else terms.answers + strength * terms.reasons
+    terms = loss_terms(network, x, y, irrelevant_mask, PenaltySettings(scale, target, normalise))
+    return terms.prediction_loss if terms.gradient_penalty is None else terms.prediction_loss + strength * terms.gradient_penalty

@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from torch import Tensor, nn
 
 from .. import check
-from ..core import Explanation, Trial, seeded
+from ..core import Batch, Explanation, seeded
 from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.rows import as_array
 from ..core.seeding import seed_of
@@ -24,7 +24,7 @@ from ..models import Target
 from ..training import Checkpoint, Settings, constant, fabric_of
 from .fitting import BATCH_SIZE, Result, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows
-from .penalty import Variant, input_gradients, refuse_variant
+from .penalty import PenaltySettings, input_gradients, refuse_variant
 from .store import load, save
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         inputs, encoded, target = read_training_rows(X, y, self.features, plain=plain)
         seed = seed_of(self.random_state, below=2**31)
         marks = None if irrelevant_mask is None else inputs.marks(irrelevant_mask, encoded, annotated_rows)
-        rows = Trial(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
+        rows = Batch(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
         always = None if always_include is None else rows.take(torch.as_tensor(as_array(always_include)))
         network = self._new_network(inputs, target, seed)
         kept = None if checkpoint is None else Checkpoint(checkpoint, fingerprint(network, rows, seed, self._settings()))
@@ -144,14 +144,14 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
                 rows,
                 target.outputs,
                 Settings(self.epochs, batch, self.learning_rate, schedule=constant, seed=seed),
-                variant=Variant(self.scale, self.target, self.normalise, self.l2),
+                variant=PenaltySettings(self.scale, self.target, self.normalise, self.l2),
                 strength=None if self.strength == "auto" else float(self.strength),
                 held_out=self.held_out,
                 always=always,
                 fabric=fabric_of(self.device),
                 checkpoint=kept,
             )
-        self._remember(inputs, replace(target, values=target.values[:0]), result)
+        self._set_fitted(inputs, replace(target, values=target.values[:0]), result)
         self._warn()
         return self
 
@@ -173,7 +173,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         """The settings that decide a training, beside its rows, their marks and the network."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in ("network", "features", "device")}
 
-    def _remember(self, inputs: Inputs, target: Target, result: Result) -> None:
+    def _set_fitted(self, inputs: Inputs, target: Target, result: Result) -> None:
         """Set all that a fitted object has."""
         self.inputs_, self.target_, self.outputs_ = inputs, target, target.outputs
         self.features_, self.input_shape_, self.names_ = inputs.features, inputs.shape, inputs.names
@@ -243,9 +243,9 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         They are the slopes that were penalised, unless `scale` and `target` ask for others; the paper's pictures are of `"linear"` and
         `"max"`. `"label"` means the predicted class here, since rows come without labels.
         """
-        return np.asarray(self._slopes(self._read(X)[1], scale, target))
+        return np.asarray(self._input_gradients(self._read(X)[1], scale, target))
 
-    def _slopes(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
+    def _input_gradients(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
         scale, target = scale or self.scale, self.target if target is None else target
         refuse_variant(scale, target)
         target = "max" if target == "label" else target
@@ -260,7 +260,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             Ross, Hughes and Doshi-Velez, 2017, section 3.3 (the mask of the largest input gradients).
         """
         rows, x, valid = self._read(X)
-        scores = self.inputs_.scores(self._slopes(x, scale, target))
+        scores = self.inputs_.scores(self._input_gradients(x, scale, target))
         scores = scores if valid is None else torch.where(valid, scores, 0.0)
         return Explanation(
             scores=scores,
@@ -269,7 +269,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             data=rows,
             method="input gradients",
             features=self.features_,
-            predict=partial(self._prediction, x),
+            compute_prediction=partial(self._prediction, x),
             classes=None if self.outputs_.real else tuple(self.classes_.tolist()),
             valid=valid,
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .right_reasons import RightReasons
 
-KIND = "lexplain.right_reasons/2"
+FORMAT = "lexplain.right_reasons/2"
 
 
 def save(model: RightReasons, path: Path) -> None:
@@ -32,7 +32,7 @@ def save(model: RightReasons, path: Path) -> None:
     target: Target = model.target_
     seed = model.random_state
     record = {
-        "format": KIND,
+        "format": FORMAT,
         "user_network": model.network is not None,
         "inputs": model.inputs_.state(),
         "features_given": model.features is not None,
@@ -50,7 +50,7 @@ def save(model: RightReasons, path: Path) -> None:
 
 def load(path: Path, blank: type[RightReasons], network: nn.Module | None, device: str | Fabric) -> RightReasons:
     """Read a fitted model of a class back."""
-    tensors, record = read_file(path, KIND)
+    tensors, record = read_file(path, FORMAT)
     if record.get("user_network") and network is None:
         raise ValueError(f"{path} holds the weights of a network of your own; build it again and pass RightReasons.load(path, network=...)")
     try:
@@ -71,5 +71,5 @@ def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: d
     trained.to(device_of(model.device)).eval().requires_grad_(False)
     classes = None if record["classes"] is None else np.asarray(record["classes"])
     target = Target(torch.zeros(0), outputs, classes, **record["target"])
-    model._remember(inputs, target, Result(trained, pd.DataFrame(record["history"]), record["strength"], record["still_used"]))
+    model._set_fitted(inputs, target, Result(trained, pd.DataFrame(record["history"]), record["strength"], record["still_used"]))
     return model

@@ -21,20 +21,20 @@ class Checkpoint:
         seconds: least time between two writes.
     """
 
-    kind = "lexplain.checkpoint/1"
+    file_format = "lexplain.checkpoint/1"
 
     def __init__(self, path: str | Path, fingerprint: str, *, seconds: float = 10.0) -> None:
         self.path, self.fingerprint, self.seconds = Path(path), fingerprint, seconds
 
     def write(self, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
         """Keep the state of a training."""
-        write_atomically(self.path, tensors, {"format": self.kind, "fingerprint": self.fingerprint, **record})
+        write_atomically(self.path, tensors, {"format": self.file_format, "fingerprint": self.fingerprint, **record})
 
     def read(self) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The state kept, or None where there is none yet."""
         if not self.path.exists():
             return None
-        tensors, record = read_file(self.path, self.kind)
+        tensors, record = read_file(self.path, self.file_format)
         if record["fingerprint"] != self.fingerprint:
             raise ValueError(f"{self.path} is the checkpoint of another fit (other data or settings); give another path, or delete it")
         return tensors, record

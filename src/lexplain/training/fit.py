@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from ..bars import training_bar
-from ..core import Trial, seeded
+from ..core import Batch, seeded
 from ..methods import Phase, Step
 from .checkpoint import Checkpoint, pack, pack_optimiser, unpack, unpack_optimiser
 from .settings import Settings, fabric_of
@@ -29,8 +29,8 @@ GOAL_ROWS = {"cpu": 8192}  # model rows in flight while goals are computed: what
 def fit(
     module: nn.Module,
     phases: Sequence[Phase],
-    train: Trial,
-    validation: Trial,
+    train: Batch,
+    validation: Batch,
     settings: Settings,
     *,
     fabric: Fabric | None = None,
@@ -63,10 +63,10 @@ class _Run:
     """The state of one training: all that a checkpoint must hold."""
 
     def __init__(
-        self, module: nn.Module, train: Trial, validation: Trial, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
+        self, module: nn.Module, train: Batch, validation: Batch, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
     ) -> None:
         self.module, self.every, self.rows, self.settings = module, train, train, settings
-        self.judged = self.validation = validation
+        self.eval_rows = self.validation = validation
         self.fabric, self.checkpoint, self.written = fabric, checkpoint, time.monotonic()
         self.order = torch.Generator().manual_seed(settings.seed)
         self.max_rows = settings.max_rows
@@ -87,7 +87,7 @@ class _Run:
             while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
                 began = time.monotonic()
                 self._epoch(phase, epochs)
-                judged = self._judge(phase)
+                judged = self._validate(phase)
                 self.epoch += 1
                 self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
                 self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
@@ -101,8 +101,8 @@ class _Run:
     def _start(self, index: int, phase: Phase) -> None:
         if self.stored is None or self.phase != index:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
-        if phase.before is not None and self.stored is None:
-            phase.before(self.validation, self._goal_rows())
+        if phase.on_start is not None and self.stored is None:
+            phase.on_start(self.validation, self._goal_rows())
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
         self._set_goals(phase)
         self.focused = None
@@ -114,19 +114,21 @@ class _Run:
     def _set_goals(self, phase: Phase) -> None:
         """Choose the phase's rows and compute what their scores are to become, once; a resumed phase goes on with those it had."""
         resumed = self.stored or {}
-        few = phase.most_rows is not None and phase.most_rows < len(self.every)
+        few = phase.sample_rows is not None and phase.sample_rows < len(self.every)
         self.chosen = resumed.get("goal/rows")
         if few and self.chosen is None:
-            self.chosen = torch.randperm(len(self.every), generator=self.order)[: phase.most_rows]
+            self.chosen = torch.randperm(len(self.every), generator=self.order)[: phase.sample_rows]
         self.rows = self.every if self.chosen is None else self.every.take(self.chosen.to(self.fabric.device))
-        self.validation = self.judged
+        self.validation = self.eval_rows
         if "goal/train" in resumed:
             goals = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
-        elif phase.prepare is not None:
-            goals = [phase.prepare(part, self._goal_rows()) for part in (self.rows, self.validation)]
+        elif phase.make_aux_targets is not None:
+            goals = [phase.make_aux_targets(part, self._goal_rows()) for part in (self.rows, self.validation)]
         else:  # rows may have come with goals of their own
             return
-        self.rows, self.validation = (replace(part, goal=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True))
+        self.rows, self.validation = (
+            replace(part, aux_target=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True)
+        )
 
     def _goal_rows(self) -> int:
         return min(self.max_rows, GOAL_ROWS.get(self.fabric.device.type, self.max_rows))
@@ -146,16 +148,16 @@ class _Run:
             if at <= warmup:
                 self._set_rates(phase, settings.schedule(done) * at / warmup)
             mine = rows[fabric.global_rank :: fabric.world_size]
-            trial = replace(self.rows.take(mine), progress=done)
+            batch = replace(self.rows.take(mine), progress=done)
             for step in phase.steps:
-                self._descend(step, trial, weight=len(mine) * fabric.world_size / len(rows))
+                self._descend(step, batch, weight=len(mine) * fabric.world_size / len(rows))
 
     def _set_rates(self, phase: Phase, height: float) -> None:
         for step in phase.steps:
             for group in self.optimisers[step.name].param_groups:
-                group["lr"] = self.settings.learning_rate * step.speed * height
+                group["lr"] = self.settings.learning_rate * step.learning_rate_factor * height
 
-    def _descend(self, step: Step, trial: Trial, *, weight: float) -> None:
+    def _descend(self, step: Step, batch: Batch, *, weight: float) -> None:
         """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
         optimiser = self.optimisers[step.name]
         if self.focused is not step.module:  # where modules take turns; it takes as long as a small step
@@ -165,15 +167,15 @@ class _Run:
 
         def backward(parts: int) -> None:
             optimiser.zero_grad(set_to_none=True)
-            for part in _parts(trial, parts):
+            for part in _parts(batch, parts):
                 with self.fabric.autocast():
                     loss = step.loss(part)
-                share = weight * len(part) / len(trial)
+                share = weight * len(part) / len(batch)
                 self.fabric.backward(loss if share == 1 else loss * share)
 
         optimiser.zero_grad(set_to_none=True)
-        if len(trial):  # a process may have no row of a small last batch, but all must meet below
-            self._while_it_fits(step, len(trial), backward)
+        if len(batch):  # a process may have no row of a small last batch, but all must meet below
+            self._while_it_fits(step, len(batch), backward)
         if self.fabric.world_size > 1:
             for parameter in step.module.parameters():
                 slope = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
@@ -184,11 +186,11 @@ class _Run:
         """Do work on so many rows in as few parts as the device's memory allows."""
         while True:
             try:
-                return work(ceil(rows / max(1, self.max_rows // step.copies)))
+                return work(ceil(rows / max(1, self.max_rows // step.model_rows_per_row)))
             except torch.cuda.OutOfMemoryError:  # noqa: PERF203  it has to be tried again
-                if self.max_rows <= step.copies:
+                if self.max_rows <= step.model_rows_per_row:
                     raise
-                self.max_rows = max(step.copies, min(self.max_rows, rows * step.copies) // 2)
+                self.max_rows = max(step.model_rows_per_row, min(self.max_rows, rows * step.model_rows_per_row) // 2)
                 log.warning("the device is out of memory; going on with at most %d model rows at a time", self.max_rows)
                 torch.cuda.empty_cache()
 
@@ -198,18 +200,18 @@ class _Run:
         return mean
 
     @torch.no_grad()
-    def _judge(self, phase: Phase) -> float:
+    def _validate(self, phase: Phase) -> float:
         """The check of the phase's last step on the validation rows, with the same draws in every epoch."""
         self.module.eval()
         self.focused = None
-        step, trial = phase.steps[-1], replace(self.validation, progress=1.0)
+        step, batch = phase.steps[-1], replace(self.validation, progress=1.0)
 
         def total(parts: int) -> Tensor:
             with seeded(self.settings.seed):
-                terms = [step.check(part) * (len(part) / len(trial)) for part in _parts(trial, parts)]
+                terms = [step.validation_loss(part) * (len(part) / len(batch)) for part in _parts(batch, parts)]
             return torch.stack(terms).sum()
 
-        judged = self._while_it_fits(step, len(trial), total)
+        judged = self._while_it_fits(step, len(batch), total)
         return float(judged if self.fabric.world_size == 1 else self._mean_of_processes(judged))
 
     def _keep_best(self, judged: float, *, settled: bool) -> None:
@@ -227,8 +229,8 @@ class _Run:
         tensors = pack("module", self.module.state_dict()) | pack("best", self.best_state)
         for name, optimiser in self.optimisers.items():
             tensors |= pack_optimiser(f"optimiser/{name}", optimiser)
-        if self.rows.goal is not None and self.validation.goal is not None and not ended:
-            tensors |= {"goal/train": self.rows.goal, "goal/validation": self.validation.goal}
+        if self.rows.aux_target is not None and self.validation.aux_target is not None and not ended:
+            tensors |= {"goal/train": self.rows.aux_target, "goal/validation": self.validation.aux_target}
         if self.chosen is not None and not ended:
             tensors["goal/rows"] = self.chosen
         tensors |= {"rng/order": self.order.get_state(), "rng/cpu": torch.get_rng_state()}
@@ -261,8 +263,8 @@ class _Run:
         log.info("going on from %s: phase %d of %d, epoch %d", self.checkpoint.path, self.phase + 1, len(phases), self.epoch)
 
 
-def _parts(trial: Trial, parts: int) -> list[Trial]:
+def _parts(batch: Batch, parts: int) -> list[Batch]:
     """A trial in so many parts."""
     if parts == 1:
-        return [trial]
-    return [trial.take(rows) for rows in torch.arange(len(trial), device=trial.x.device).chunk(parts)]
+        return [batch]
+    return [batch.take(rows) for rows in torch.arange(len(batch), device=batch.x.device).chunk(parts)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from torch import Tensor, nn
 
-from ..core import Trial
+from ..core import Batch
 from ..methods import Phase, Step
 from .fit import fit
 from .settings import Settings
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 Network = TypeVar("Network", bound=nn.Module)
-Loss = Callable[[Trial], Tensor]  # rows to a mean over them
+Loss = Callable[[Batch], Tensor]  # rows to a mean over them
 
 
 def train_network(
     module: Network,
     step: Step,
-    parts: tuple[Trial, Trial],
+    parts: tuple[Batch, Batch],
     *,
     steps: int,
     learning_rate: float = 1e-3,

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from lexplain.core import Classes, RealValue, Trial, as_target
+from lexplain.core import Batch, Classes, RealValue, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.features import Columns
 from lexplain.imputers import IndependentGaussian
-from lexplain.methods import MIN_GAIN, Parts, Rounds, gains, knowledge
+from lexplain.methods import MIN_GAIN, Parts, Rounds, gains, prediction_information
 from lexplain.models import Frozen
 from lexplain.training import Settings, fit
 
@@ -21,7 +21,7 @@ X = torch.randn(400, COUNT, generator=torch.Generator().manual_seed(0))
 FEATURES = Columns().fit(X.numpy())
 OUTPUTS = Classes(2)
 SIGNS = torch.eye(2)[(X[:, 0] > 0).long()]  # the first feature decides
-TRIAL = Trial(X, as_target(SIGNS, real=False))
+TRIAL = Batch(X, as_target(SIGNS, real=False))
 DRAWN = Parts(imputer=IndependentGaussian())
 
 
@@ -38,37 +38,37 @@ def frozen(**more):
 
 
 def test_the_change_of_a_mask_is_a_kl_divergence():
-    method, trial = frozen(), TRIAL.take(slice(0, 50))
+    method, batch = frozen(), TRIAL.take(slice(0, 50))
     masks = torch.tensor([[1, 1, 1, 1], [1, 0, 0, 0], [0, 1, 1, 1]]).bool()[:, None, None].expand(3, 1, 50, COUNT)
     torch.manual_seed(0)
-    change = method.change(trial, masks)
+    change = method.kl_to_full(batch, masks)
     torch.manual_seed(0)
-    drawn = torch.randn_like(trial.x)
-    p, q = FirstColumn()(trial.x).log_softmax(1), FirstColumn()(drawn).log_softmax(1)
+    drawn = torch.randn_like(batch.x)
+    p, q = FirstColumn()(batch.x).log_softmax(1), FirstColumn()(drawn).log_softmax(1)
     assert torch.allclose(change[:2], torch.zeros(2, 50), atol=1e-5)  # the column that is read is shown
     assert torch.allclose(change[2], (p.exp() * (p - q)).sum(1), atol=1e-4)
 
 
 def test_masks_of_a_row_meet_the_same_draws():
-    method, trial = frozen(), TRIAL.take(slice(0, 20))
+    method, batch = frozen(), TRIAL.take(slice(0, 20))
     masks = torch.zeros(2, 1, 20, COUNT).bool()
-    one, two = method.change(trial, masks)
+    one, two = method.kl_to_full(batch, masks)
     assert torch.equal(one, two)
 
 
 def test_knowledge_is_the_information_about_a_deterministic_target():
     sharp = gains(FEATURES, OUTPUTS, Parts(predictor=Frozen(FirstColumn(), OUTPUTS, to_raw=lambda x: 100 * x))).eval()
-    assert knowledge(sharp, TRIAL) == pytest.approx(log(2), abs=0.02)
+    assert prediction_information(sharp, TRIAL) == pytest.approx(log(2), abs=0.02)
     real = RealValue()
     line = gains(FEATURES, real, Parts(predictor=Frozen(nn.Linear(COUNT, 1), real, to_raw=lambda x: x))).eval()
     said = line.predictor(X, torch.ones_like(X).bool()).loc
-    assert knowledge(line, TRIAL) == pytest.approx(float(said.var(correction=0)) / 2, rel=1e-3)
+    assert prediction_information(line, TRIAL) == pytest.approx(float(said.var(correction=0)) / 2, rel=1e-3)
 
 
 def test_goals_are_high_where_the_model_looks():
     method = frozen()
     torch.manual_seed(0)
-    goals = method.phases()[0].prepare(TRIAL.take(slice(0, 50)), 10_000)
+    goals = method.phases()[0].make_aux_targets(TRIAL.take(slice(0, 50)), 10_000)
     assert goals.shape == (50, COUNT)
     assert (goals[:, 1:] == goals.min()).all()
     assert goals.min().item() == pytest.approx(log(MIN_GAIN))
@@ -76,8 +76,8 @@ def test_goals_are_high_where_the_model_looks():
 
 
 def test_the_work_may_be_split():
-    method, trial = frozen(plan=Rounds(MarginalGains(draws=400), price=0.01)), TRIAL.take(slice(0, 12))
-    whole, parts = (method.phases()[0].prepare(trial, rows)[:, 0].exp() for rows in (10_000, 7))
+    method, batch = frozen(plan=Rounds(MarginalGains(draws=400), price=0.01)), TRIAL.take(slice(0, 12))
+    whole, parts = (method.phases()[0].make_aux_targets(batch, rows)[:, 0].exp() for rows in (10_000, 7))
     assert torch.allclose(whole, parts, rtol=0.35)
 
 
@@ -89,7 +89,7 @@ def test_the_phases_alternate(trained):
     usual = gains(FEATURES, OUTPUTS) if trained else frozen(plan=Rounds(MarginalGains()))
     assert sum(phase.share for phase in usual.phases()) == pytest.approx(1)
     assert len(method.phases()) < len(usual.phases()) and sum(phase.share for phase in method.phases()) < 1  # fewer rounds, less time
-    resting = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(), rounds=2, rests=True))
+    resting = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(), rounds=2, freeze=True))
     assert [phase.steps[0].name for phase in resting.phases()] == ["predictor", "selector", "selector", "selector"]
 
 
@@ -101,14 +101,14 @@ def test_wide_tables_take_more_rounds():
 def test_no_round_drops_more_than_half_of_what_is_left():
     method = frozen(plan=Rounds(MarginalGains(draws=2), price=0.2))
     for place, phase in enumerate(method.phases()[:2]):
-        goals = phase.prepare(TRIAL, 10_000)
+        goals = phase.make_aux_targets(TRIAL, 10_000)
         assert (goals >= -method.selector.offset).float().mean() >= 0.5 ** (place + 1)
 
 
 def test_a_price_is_asked_of_each_feature():
     method = frozen(penalty=0.08)
     for phase in method.phases():
-        phase.prepare(TRIAL, 10_000)
+        phase.make_aux_targets(TRIAL, 10_000)
     assert method.selector.offset.item() == pytest.approx(-log(0.08 / COUNT), abs=1e-4)
 
 
@@ -123,7 +123,7 @@ def test_the_predictor_sees_what_is_worth_its_share_of_the_price():
     method.selector.network = Always(logged)
     first, later = method.phases()[0], method.phases()[2]
     first.steps[0].loss(TRIAL)
-    later.steps[0].loss(replace(TRIAL, goal=later.prepare(TRIAL, 150)))
+    later.steps[0].loss(replace(TRIAL, aux_target=later.make_aux_targets(TRIAL, 150)))
     assert torch.equal(shown[0], TRIAL.x)  # the first sees all
     assert torch.equal(seen[0], torch.tensor([True, True, False, False]).expand(400, COUNT))
     assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2])
@@ -137,12 +137,12 @@ def test_a_row_teaches_as_many_members_as_it_is_told_to():
     method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
     first, later = method.phases()[0].steps[0], method.phases()[2].steps[0]
     first.loss(TRIAL)
-    later.loss(replace(TRIAL, goal=torch.tensor([1.0, 1.0, -1.0, -1.0]).expand(400, COUNT)))
+    later.loss(replace(TRIAL, aux_target=torch.tensor([1.0, 1.0, -1.0, -1.0]).expand(400, COUNT)))
     assert torch.equal(shown[0], TRIAL.x.repeat(3, 1))
     assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2].repeat(3, 1))
     assert not torch.equal(shown[1][:400], shown[1][400:800])  # each member draws anew what is hidden
-    assert first.copies == 3
-    first.check(TRIAL)
+    assert first.model_rows_per_row == 3
+    first.validation_loss(TRIAL)
     assert len(shown[-1]) == 400  # one answer a row is enough to judge by
 
 
@@ -155,11 +155,11 @@ def test_the_loss_is_the_cross_entropy_of_the_target():
 
 def test_a_price_that_is_chosen_later_is_settled_at():
     method = gains(FEATURES, OUTPUTS, DRAWN, plan=Rounds(MarginalGains(draws=2))).eval()
-    predictor, selector = method.plan.settled_at(method, 0.3)
+    predictor, selector = method.plan.extra_round(method, 0.3)
     assert [phase.steps[0].name for phase in (predictor, selector)] == ["predictor", "selector"]
     assert predictor.share + selector.share < 0.25
     method.predictor.network = nn.Sequential(FirstColumn())
-    selector.prepare(TRIAL, 10_000)
+    selector.make_aux_targets(TRIAL, 10_000)
     assert float(method.selector.offset) == pytest.approx(-log(0.3))
 
 
@@ -190,7 +190,7 @@ def test_padding_is_left_as_it_is():
     method = gains(FEATURES, OUTPUTS, DRAWN)
     method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
     for phase in method.phases()[:3:2]:
-        phase.steps[0].loss(replace(TRIAL, valid=valid, goal=-torch.ones(400, COUNT)))  # nothing is worth its price
+        phase.steps[0].loss(replace(TRIAL, valid=valid, aux_target=-torch.ones(400, COUNT)))  # nothing is worth its price
     first, later = shown
     assert torch.equal(first, X)
     assert torch.equal(later[~valid], X[~valid])
@@ -201,11 +201,11 @@ def test_padding_has_no_gain_and_moves_no_threshold():
     valid = torch.ones(400, COUNT).bool()
     valid[:, 2:] = False
     method, narrow = frozen(), frozen()
-    trial = replace(TRIAL, valid=valid)
-    goals = method.phases()[0].prepare(trial, 10_000)
+    batch = replace(TRIAL, valid=valid)
+    goals = method.phases()[0].make_aux_targets(batch, 10_000)
     assert goals[~valid].unique().tolist() == [pytest.approx(log(MIN_GAIN))]
     needed = float(np.quantile(goals[valid].numpy(), 0.5))  # half of what is left, of which padding is none
-    assert -float(method.selector.offset) == pytest.approx(min(needed, log(0.025 * knowledge(method, trial))), rel=1e-5)
+    assert -float(method.selector.offset) == pytest.approx(min(needed, log(0.025 * prediction_information(method, batch))), rel=1e-5)
     step = narrow.phases()[0].steps[0]
-    one, two = (step.loss(replace(trial, goal=torch.where(valid, goals, padded))) for padded in (0.0, 9.0))
+    one, two = (step.loss(replace(batch, aux_target=torch.where(valid, goals, padded))) for padded in (0.0, 9.0))
     assert torch.equal(one, two)

@@ -1,7 +1,7 @@
 """Plans: how a method learns. A plan owns the gradient estimator and the schedule, and says what the training loop does in which order."""
 
 from .plan import Phase as Phase, Plan as Plan, PredictorSchedule as PredictorSchedule, Step as Step
-from .rounds import Rounds as Rounds, knowledge as knowledge
+from .rounds import Rounds as Rounds, prediction_information as prediction_information
 from .screen import MAX_GAIN as MAX_GAIN, MIN_GAIN as MIN_GAIN, ColumnScreen as ColumnScreen
 from .together import Together as Together
 from .turns import Adversary as Adversary, Turns as Turns

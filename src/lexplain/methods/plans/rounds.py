@@ -13,15 +13,15 @@ from torch import Tensor
 from torch.distributions import Categorical, Normal
 from torch.nn.functional import mse_loss
 
-from ...core import Trial, rows_of
+from ...core import Batch, rows_of
 from ...core.contracts import MaskDistribution
 from ...estimators import MarginalGains
-from ...features import raw_mask
+from ...features import encoded_mask
 from ...masks import Bernoulli
 from ...models import Trained
 from ...objectives import cross_entropy
 from .plan import Phase, Step
-from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, halve, screens, seen_features
+from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, drop_half, screening_rounds, unscreened_features
 
 if TYPE_CHECKING:
     from ..method import Method
@@ -60,15 +60,15 @@ class Rounds:
     price: float | None = None
     share: float = 0.025
     rate: float | None = None
-    rests: bool = False
+    freeze: bool = False
     slack: float = 0.5
     decay: tuple[float, float, float] = (1.0, 0.03, 1.0)
 
     measures_gains: ClassVar[bool] = True
-    prices_masks: ClassVar[bool] = False
+    supports_mask_costs: ClassVar[bool] = False
 
     @property
-    def open_ended(self) -> bool:
+    def chooses_price(self) -> bool:
         """Whether nobody said how much to keep."""
         return self.price is None and self.rate is None
 
@@ -81,19 +81,19 @@ class Rounds:
         return self._shared(method, phases)
 
     def _round(self, method: Method, place: int) -> list[Phase]:
-        learns = isinstance(method.predictor, Trained) and not self.rests
+        learns = isinstance(method.predictor, Trained) and not self.freeze
         return [self._predictor(method), self._selector(method, place)] if learns else [self._selector(method, place)]
 
     def _shared(self, method: Method, phases: list[Phase]) -> list[Phase]:
         """The phases, with 1 as the share of all those of the usual rounds; what is asked for beyond them takes longer."""
-        usual = usual_rounds(method.features.count)
+        usual = default_rounds(method.features.count)
         whole = GAINS + usual * sum(phase.share for phase in self._round(method, 1))
         whole += FIRST if isinstance(method.predictor, Trained) else 0
         return [replace(phase, share=phase.share / whole) for phase in phases]
 
     def count(self, method: Method) -> int:
         """How many rounds a method takes."""
-        return usual_rounds(method.features.count) if self.rounds is None else self.rounds
+        return default_rounds(method.features.count) if self.rounds is None else self.rounds
 
     def _first(self, method: Method) -> list[Phase]:
         """Train the predictor on full rows; of a wide table on all columns, on the better half of them, and so on."""
@@ -101,103 +101,107 @@ class Rounds:
         network = getattr(method.predictor, "network", None)
         # Of what is asked for by number, twice as many stay to choose from.
         least = SCREENED_TO if self.rate is None else max(SCREENED_TO, ceil(2 * self.rate * method.features.count))
-        halvings = screens(method.features.count, least) if isinstance(network, ColumnScreen) else 0
-        screening = [replace(first, share=2 * first.share, before=halve(method, least) if place else None) for place in range(halvings)]
-        return [*screening, replace(first, before=halve(method, least) if halvings else None)]
+        halvings = screening_rounds(method.features.count, least) if isinstance(network, ColumnScreen) else 0
+        screening = [
+            replace(first, share=2 * first.share, on_start=drop_half(method, least) if place else None) for place in range(halvings)
+        ]
+        return [*screening, replace(first, on_start=drop_half(method, least) if halvings else None)]
 
-    def with_resting_predictor(self) -> Rounds:
+    def with_frozen_predictor(self) -> Rounds:
         """The same plan for a predictor that rests after its first training."""
-        return replace(self, rests=True)
+        return replace(self, freeze=True)
 
-    def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
+    def check_parts(self, method: Method, p: MaskDistribution) -> None:
         """Nothing: gains are measured with any masks and any predictor."""
 
-    def settled_at(self, method: Method, price: float) -> list[Phase]:
+    def extra_round(self, method: Method, price: float) -> list[Phase]:
         """One more round at a price that was chosen after the others: gains are measured in the company that it keeps."""
         return self._shared(method, replace(self, price=price, rate=None)._round(method, self.count(method)))
 
     def _predictor(self, method: Method, *, first: bool = False) -> Phase:
-        def check(trial: Trial, members_per_row: int = 1) -> Tensor:
-            x, target, copies = trial.x, trial.target, members_per_row * method.objective.likelihood.imputations
+        def check(batch: Batch, members_per_row: int = 1) -> Tensor:
+            x, target, copies = batch.x, batch.target, members_per_row * method.objective.likelihood.imputations
             if copies > 1:
                 again = torch.arange(len(x), device=x.device).repeat(copies)
                 x, target = x[again], rows_of(target, again)
             if first:  # nothing is hidden, so that nothing has to be drawn
                 return cross_entropy(target, method.predictor(x, x.new_ones((), dtype=torch.bool).expand_as(x))).mean()
-            raw = raw_mask(method.features, goals_of(trial) > 0, trial.valid).repeat(copies, *[1] * (x.dim() - 1))
+            raw = encoded_mask(method.features, require_aux_target(batch) > 0, batch.valid).repeat(copies, *[1] * (x.dim() - 1))
             return cross_entropy(target, method.predictor(method.imputer(x, raw), raw)).mean()
 
-        def loss(trial: Trial) -> Tensor:
-            return check(trial, self.members_per_row)
+        def loss(batch: Batch) -> Tensor:
+            return check(batch, self.members_per_row)
 
         copies = self.members_per_row * method.objective.likelihood.imputations
         assert isinstance(method.predictor, Trained)  # no other learns
         step = Step("predictor", method.predictor, loss, check, copies, 2.0, self.decay[0 if first else 1])
-        return Phase("predictor", (step,), FIRST if first else 1.0, prepare=None if first else self._shown_goals(method))
+        return Phase("predictor", (step,), FIRST if first else 1.0, make_aux_targets=None if first else self._shown_goals(method))
 
-    def _shown_goals(self, method: Method) -> Callable[[Trial, int], Tensor]:
+    def _shown_goals(self, method: Method) -> Callable[[Batch, int], Tensor]:
         """What a predictor is shown is above 0; the selector rests while it learns, so that it is asked once."""
 
         @torch.no_grad()
-        def shown(trial: Trial, max_rows: int) -> Tensor:
+        def shown(batch: Batch, max_rows: int) -> Tensor:
             method.eval()
-            return torch.cat([method.selector.logits(part.x, part.context, part.valid) for part in trial.parts(max_rows)]) - log(self.slack)
+            return torch.cat([method.selector.logits(part.x, part.context, part.valid) for part in batch.chunks(max_rows)]) - log(
+                self.slack
+            )
 
         return shown
 
     def _selector(self, method: Method, place: int) -> Phase:
-        def loss(trial: Trial) -> Tensor:
-            network, goal = method.selector.network, goals_of(trial) + method.selector.offset
-            miss = mse_loss(method.selector.logits(trial.x, trial.context, trial.valid), goal, reduction="none")
-            if trial.valid is not None:  # padding has no gain to regress
-                return miss[trial.valid].mean()
+        def loss(batch: Batch) -> Tensor:
+            network, goal = method.selector.network, require_aux_target(batch) + method.selector.offset
+            miss = mse_loss(method.selector.logits(batch.x, batch.context, batch.valid), goal, reduction="none")
+            if batch.valid is not None:  # padding has no gain to regress
+                return miss[batch.valid].mean()
             return miss[:, network.places].mean() if isinstance(network, ColumnScreen) else miss.mean()
 
         step = Step("selector", method.selector, loss, loss, decay=self.decay[2])
-        return Phase("gains", (step,), GAINS, most_rows=self.rows, prepare=self._goals(method, place))
+        return Phase("gains", (step,), GAINS, sample_rows=self.rows, make_aux_targets=self._goals(method, place))
 
-    def _goals(self, method: Method, place: int) -> Callable[[Trial, int], Tensor]:
+    def _goals(self, method: Method, place: int) -> Callable[[Batch, int], Tensor]:
         @torch.no_grad()
-        def goals(trial: Trial, max_rows: int) -> Tensor:
+        def goals(batch: Batch, max_rows: int) -> Tensor:
             method.eval()
-            among = seen_features(method).nonzero()[:, 0]
-            step = max(1, max_rows // (1 + min(self.gains.at_once, len(among))))
-            found = torch.cat([part_goals(part, among) for part in trial.parts(step)])
-            measured = found[:, among] if trial.valid is None else found[trial.valid]
-            method.selector.offset.fill_(-self._threshold(method, trial, measured.cpu().numpy(), place))
+            among = unscreened_features(method).nonzero()[:, 0]
+            step = max(1, max_rows // (1 + min(self.gains.features_per_mask, len(among))))
+            found = torch.cat([part_goals(part, among) for part in batch.chunks(step)])
+            measured = found[:, among] if batch.valid is None else found[batch.valid]
+            method.selector.offset.fill_(-self._threshold(method, batch, measured.cpu().numpy(), place))
             return found
 
-        def part_goals(part: Trial, among: Tensor) -> Tensor:
+        def part_goals(part: Batch, among: Tensor) -> Tensor:
             p = method.distribution(part)
             if place == 0:
                 p = Bernoulli(torch.full_like(p.logits, FIRST_POLICY), p.valid)
-            return self.gains(p, lambda mask: method.change(part, mask), among=among).clamp(MIN_GAIN, MAX_GAIN).log()
+            return self.gains(p, lambda mask: method.kl_to_full(part, mask), among=among).clamp(MIN_GAIN, MAX_GAIN).log()
 
         return goals
 
-    def _threshold(self, method: Method, trial: Trial, goals: np.ndarray, place: int) -> float:
+    def _threshold(self, method: Method, batch: Batch, goals: np.ndarray, place: int) -> float:
         """The log-gain that the next round asks of a feature; no round drops more than half of what is left."""
         gently = float(np.quantile(goals, 1 - 0.5 ** (place + 1)))
         if self.rate is not None:
             return min(gently, float(np.quantile(goals, 1 - self.rate)))
-        price = self.share * knowledge(method, trial) if self.price is None else self.price
+        price = self.share * prediction_information(method, batch) if self.price is None else self.price
         return min(gently, log(max(price, MIN_GAIN)))
 
 
-def goals_of(trial: Trial) -> Tensor:
+def require_aux_target(batch: Batch) -> Tensor:
     """What a phase computed of each row (b, d) as it started."""
-    assert trial.goal is not None
-    return trial.goal
+    assert batch.aux_target is not None
+    return batch.aux_target
 
 
-def usual_rounds(features: int) -> int:
+def default_rounds(features: int) -> int:
     """How many rounds it takes to halve the features, of a wide table those that screening leaves, down to a few, and two more."""
     return 2 + max(1, ceil(log2((features if features <= SCREENED_FROM else SCREENED_TO) / EXPECTED_KEPT)))
 
 
-def knowledge(method: Method, trial: Trial, *, most: int = 10_000) -> float:
+def prediction_information(method: Method, batch: Batch, *, most: int = 10_000) -> float:
     """What a predictor knows of rows, in nats: how far its predictions lie from their mean."""
-    whole = method.predict_full(trial.x[:most])
+    whole = method.predict_full(batch.x[:most])
     if isinstance(whole, Normal):
         return float((whole.loc - whole.loc.mean()).square().mean()) / 2
     assert isinstance(whole, Categorical)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from ...core import Trial
+from ...core import Batch
 from ...core.contracts import Features
 from ...core.kinds import kind_of
 from ...objectives import cross_entropy
@@ -57,14 +57,14 @@ class ColumnScreen(nn.Module):
         self.network.reset_parameters()  # type: ignore[operator]  # Ensemble has it
 
 
-def screened(network: nn.Module, features: Features, *, scores: bool) -> nn.Module:
+def add_screen(network: nn.Module, features: Features, *, scores: bool) -> nn.Module:
     """The network, behind a screen where a table is wide; scores: it has one answer a feature."""
     if features.count <= SCREENED_FROM or not kind_of(features).flat:
         return network
     return ColumnScreen(network, prod(features.shape), features=features.count if scores else 0)
 
 
-def screens(features: int, least: int = SCREENED_TO) -> int:
+def screening_rounds(features: int, least: int = SCREENED_TO) -> int:
     """How often half of the features have to go until as few are left; none where a table is not wide."""
     count = 0
     while features > least and (count or features > SCREENED_FROM):
@@ -73,7 +73,7 @@ def screens(features: int, least: int = SCREENED_TO) -> int:
 
 
 @torch.no_grad()
-def worth(method: Method, trial: Trial, *, max_rows: int) -> tuple[Tensor, Tensor]:
+def permutation_importance(method: Method, batch: Batch, *, max_rows: int) -> tuple[Tensor, Tensor]:
     """How much worse (d,) the target of rows nobody learned from is predicted when a feature takes another row's value; and the error (d,).
 
     What is known of the target, and not of the predictor, tells a column that a predictor leans on by mistake: without it the
@@ -81,34 +81,34 @@ def worth(method: Method, trial: Trial, *, max_rows: int) -> tuple[Tensor, Tenso
 
     Reference: Breiman, Random Forests, 2001, section 10.
     """
-    whole = torch.ones_like(trial.x, dtype=torch.bool)
+    whole = torch.ones_like(batch.x, dtype=torch.bool)
     count = method.features.count
 
-    parts = [slice(at, at + max_rows) for at in range(0, len(trial), max_rows)]
+    parts = [slice(at, at + max_rows) for at in range(0, len(batch), max_rows)]
 
     def cost(x: Tensor) -> Tensor:
-        return torch.cat([cross_entropy(trial.take(part).target, method.predictor(x[part], whole[part])) for part in parts])
+        return torch.cat([cross_entropy(batch.take(part).target, method.predictor(x[part], whole[part])) for part in parts])
 
-    owners = method.features.expand(torch.eye(count, dtype=torch.bool, device=trial.x.device))  # (d, D): the columns of each feature
-    base, worse = cost(trial.x), torch.zeros(count, len(trial), device=trial.x.device)
+    owners = method.features.expand(torch.eye(count, dtype=torch.bool, device=batch.x.device))  # (d, D): the columns of each feature
+    base, worse = cost(batch.x), torch.zeros(count, len(batch), device=batch.x.device)
     for _ in range(DRAWS):
-        other = trial.x[torch.randperm(len(trial), device=trial.x.device)]
-        worse += torch.stack([cost(torch.where(owner, other, trial.x)) for owner in owners])
+        other = batch.x[torch.randperm(len(batch), device=batch.x.device)]
+        worse += torch.stack([cost(torch.where(owner, other, batch.x)) for owner in owners])
     lost = worse / DRAWS - base  # (d, b)
-    return lost.mean(1), lost.std(1) / sqrt(len(trial))
+    return lost.mean(1), lost.std(1) / sqrt(len(batch))
 
 
-def halve(method: Method, least: int = SCREENED_TO) -> Callable[[Trial, int], None]:
+def drop_half(method: Method, least: int = SCREENED_TO) -> Callable[[Batch, int], None]:
     """Before a phase: keep the half of the features that is worth more, and let the predictor learn anew from it.
 
     What is surely worth something stays in any case: where most columns of a wide table matter, few go.
     """
 
     @torch.no_grad()
-    def drop(validation: Trial, max_rows: int) -> None:
+    def drop(validation: Batch, max_rows: int) -> None:
         method.eval()
-        value, error = worth(method, validation, max_rows=max_rows)
-        left = seen_features(method)
+        value, error = permutation_importance(method, validation, max_rows=max_rows)
+        left = unscreened_features(method)
         value[~left] = -torch.inf
         kept = value > SURE * error
         kept[value.topk(max(least, ceil(int(left.sum()) / 2))).indices] = True
@@ -122,7 +122,7 @@ def halve(method: Method, least: int = SCREENED_TO) -> Callable[[Trial, int], No
     return drop
 
 
-def seen_features(method: Method) -> Tensor:
+def unscreened_features(method: Method) -> Tensor:
     """The features (d,) that the predictor's screen leaves."""
     network = getattr(method.predictor, "network", None)
     device = next(method.selector.parameters()).device

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor, nn
 
-from ...core import Trial
+from ...core import Batch
 from ...models import Trained
 from .plan import Step
 from .turns import Turns
@@ -31,25 +31,27 @@ class Together(Turns):
         assert isinstance(method.predictor, Trained)
         both = nn.ModuleList([method.predictor, method.selector])
         select = turns[-1]
-        return (Step("selector", both, partial(self._joint_loss, method), select.check, select.copies, decay=self.decay),)
+        return (
+            Step("selector", both, partial(self._joint_loss, method), select.validation_loss, select.model_rows_per_row, decay=self.decay),
+        )
 
     def _at_once(self, method: Method) -> bool:
         """Whether one backward pass can teach both networks, and nobody else has to learn between."""
-        alone = self.adversary is None and self.baseline is None and not self.schedule.rests
+        alone = self.adversary is None and self.baseline is None and not self.schedule.freeze
         alone = alone and (self.schedule.masks is None or self.schedule.own_share > 0)
-        return alone and isinstance(method.predictor, Trained) and bool(getattr(self.estimator, "is_cost", False))
+        return alone and isinstance(method.predictor, Trained) and bool(getattr(self.estimator, "returns_cost", False))
 
-    def _joint_loss(self, method: Method, trial: Trial) -> Tensor:
+    def _joint_loss(self, method: Method, batch: Batch) -> Tensor:
         """The cost of the selector's masks on a share of the rows, and of masks that depend on nothing on the others.
 
         The first rows of a batch are as good as any, since batches are shuffled; the selector runs on them alone.
         """
         share = 1.0 if self.schedule.masks is None else self.schedule.own_share
-        own = max(1, round(share * len(trial)))
-        loss = self._selector_loss(method, trial.take(slice(0, own)))
-        rest = trial.take(slice(own, None))
+        own = max(1, round(share * len(batch)))
+        loss = self._selector_loss(method, batch.take(slice(0, own)))
+        rest = batch.take(slice(own, None))
         if not len(rest):
             return loss
         predicted = method.predict(rest, self._random_masks(method, rest))
         other = method.objective.likelihood(replace(rest, predicted=predicted)).mean()
-        return (own * loss + len(rest) * other) / len(trial)
+        return (own * loss + len(rest) * other) / len(batch)

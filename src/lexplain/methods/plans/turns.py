@@ -12,9 +12,9 @@ import torch
 from torch import Tensor, nn
 from torch.distributions import Distribution
 
-from ...core import Trial
+from ...core import Batch
 from ...core.contracts import Estimator, MaskDistribution, Predictor
-from ...masks import Coins
+from ...masks import FixedRate
 from ...models import Trained
 from ...objectives import PriorExplainer, complement, cross_entropy, opposite
 from .plan import Phase, PredictorSchedule, Step
@@ -22,7 +22,7 @@ from .plan import Phase, PredictorSchedule, Step
 if TYPE_CHECKING:
     from ..method import Method
 
-FIXED = PredictorSchedule(masks=Coins, first=0.5, rests=True)  # learn a predictor of any mask first, then leave it as it is
+FIXED = PredictorSchedule(masks=FixedRate, pretrain_share=0.5, freeze=True)  # learn a predictor of any mask first, then leave it as it is
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Turns(nn.Module):
     """
 
     measures_gains = False
-    open_ended = False
-    prices_masks = True
+    chooses_price = False
+    supports_mask_costs = True
 
     def __init__(
         self,
@@ -66,17 +66,17 @@ class Turns(nn.Module):
         self.adversary_weight = 0.0 if adversary is None else adversary.weight
         self.decay = decay
 
-    def with_resting_predictor(self) -> Turns:
+    def with_frozen_predictor(self) -> Turns:
         """The same plan for a predictor that learns from random masks first and then rests."""
         rested = copy.copy(self)
         rested.schedule = replace(FIXED, last=self.schedule.last)
         return rested
 
-    def settled_at(self, method: Method, price: float) -> list[Phase]:
+    def extra_round(self, method: Method, price: float) -> list[Phase]:
         """Nothing: no gains are measured."""
         return []
 
-    def refuse_misfit(self, method: Method, p: MaskDistribution) -> None:
+    def check_parts(self, method: Method, p: MaskDistribution) -> None:
         """Refuse an estimator that asks more of the masks, the predictor or the imputer than they can do."""
         estimator, name = self.estimator, type(self.estimator).__name__
         if not hasattr(estimator, "needs"):
@@ -102,18 +102,20 @@ class Turns(nn.Module):
     def phases(self, method: Method) -> list[Phase]:
         """The predictor alone, all in turns, and the predictor alone again, as the schedule says."""
         steps, schedule = self._steps(method), self.schedule
-        head = [Phase("predictor", tuple(steps), schedule.first)] if steps and schedule.first else []
+        head = [Phase("predictor", tuple(steps), schedule.pretrain_share)] if steps and schedule.pretrain_share else []
         turns = self._turns(method, steps)
         last, tail = 0.0, []
-        if isinstance(method.predictor, Trained) and schedule.last and not schedule.rests:
+        if isinstance(method.predictor, Trained) and schedule.last and not schedule.freeze:
             last, loss = schedule.last, partial(self._polish_loss, method)
-            tail = [Phase("polish", (self._step("predictor", method.predictor, loss, method.objective.likelihood.copies),), last)]
-        share = 1 - last - (schedule.first if head else 0.0)
+            tail = [
+                Phase("polish", (self._step("predictor", method.predictor, loss, method.objective.likelihood.model_rows_per_row),), last)
+            ]
+        share = 1 - last - (schedule.pretrain_share if head else 0.0)
         return [*head, Phase("selector", turns, share, method.objective.burn_in), *tail]
 
     def _steps(self, method: Method) -> list[Step]:
         """The turns of all but the selector."""
-        copies, steps = method.objective.likelihood.copies, []
+        copies, steps = method.objective.likelihood.model_rows_per_row, []
         if isinstance(method.predictor, Trained):
             steps.append(self._step("predictor", method.predictor, partial(self._predictor_loss, method), copies))
         if isinstance(self.adversary, nn.Module):
@@ -122,7 +124,7 @@ class Turns(nn.Module):
             steps.append(self._step("baseline", self.baseline, partial(self._baseline_loss, method), 1))
         return steps
 
-    def _step(self, name: str, part: nn.Module, loss: Callable[[Trial], Tensor], copies: int) -> Step:
+    def _step(self, name: str, part: nn.Module, loss: Callable[[Batch], Tensor], copies: int) -> Step:
         return Step(name, part, loss, loss, copies, decay=self.decay)
 
     def _turns(self, method: Method, steps: list[Step]) -> tuple[Step, ...]:
@@ -132,86 +134,86 @@ class Turns(nn.Module):
             method.selector,
             partial(self._selector_loss, method),
             partial(self._selector_check, method),
-            method.objective.likelihood.copies * self.estimator.masks_a_call,
+            method.objective.likelihood.model_rows_per_row * self.estimator.masks_per_call,
             decay=self.decay,
         )
-        return (select,) if self.schedule.rests else (*steps, select)
+        return (select,) if self.schedule.freeze else (*steps, select)
 
     # ---- masks ----
 
-    def distribution(self, method: Method, trial: Trial) -> MaskDistribution:
+    def distribution(self, method: Method, batch: Batch) -> MaskDistribution:
         """The selector's distribution over masks, led by the prior explainer while it trains."""
         if self.prior is None or not method.selector.training:
-            return method.distribution(trial)
-        logits = self.prior.merge(method.selector.logits(trial.x, trial.context, trial.valid), trial)
-        return method.selector.family(logits, trial.valid)
+            return method.distribution(batch)
+        logits = self.prior.merge(method.selector.logits(batch.x, batch.context, batch.valid), batch)
+        return method.selector.family(logits, batch.valid)
 
-    def _training_masks(self, method: Method, trial: Trial) -> Tensor:
+    def _training_masks(self, method: Method, batch: Batch) -> Tensor:
         """Masks (1, L, b, d) that a predictor learns on."""
         if self.schedule.masks is None:
-            return self._own_masks(method, trial)
-        drawn = self._random_masks(method, trial)
+            return self._own_masks(method, batch)
+        drawn = self._random_masks(method, batch)
         share = self.schedule.own_share
         if not share:
             return drawn
-        return torch.where(torch.rand(len(trial), 1, device=trial.x.device) < share, self._own_masks(method, trial), drawn)
+        return torch.where(torch.rand(len(batch), 1, device=batch.x.device) < share, self._own_masks(method, batch), drawn)
 
-    def _random_masks(self, method: Method, trial: Trial) -> Tensor:
+    def _random_masks(self, method: Method, batch: Batch) -> Tensor:
         assert self.schedule.masks is not None
-        drawn = self.schedule.masks(len(trial), method.features.count, valid=trial.valid, device=trial.x.device)
+        drawn = self.schedule.masks(len(batch), method.features.count, valid=batch.valid, device=batch.x.device)
         return drawn.sample((1, method.objective.likelihood.masks))
 
-    def _own_masks(self, method: Method, trial: Trial) -> Tensor:
+    def _own_masks(self, method: Method, batch: Batch) -> Tensor:
         with torch.no_grad():
-            return self.estimator.masks(self.distribution(method, trial), (1, method.objective.likelihood.masks))
+            return self.estimator.masks(self.distribution(method, batch), (1, method.objective.likelihood.masks))
 
     # ---- losses ----
 
-    def cost(self, method: Method, trial: Trial, mask: Tensor) -> Tensor:
+    def cost(self, method: Method, batch: Batch, mask: Tensor) -> Tensor:
         """The cost (M, b) of masks (M, L, b, d): all that the selector is to make small, but the penalties."""
-        trial = replace(trial, mask=mask, predicted=method.predict(trial, mask))
-        total = method.objective.cost(trial)
+        batch = replace(batch, mask=mask, predicted=method.predict(batch, mask))
+        total = method.objective.cost(batch)
         if self.adversary is not None:
-            total = total + self.adversary_weight * self._infidelity(method, trial, mask, opposite(trial.target))
+            total = total + self.adversary_weight * self._infidelity(method, batch, mask, opposite(batch.target))
         return total
 
-    def _infidelity(self, method: Method, trial: Trial, mask: Tensor, target: Distribution) -> Tensor:
+    def _infidelity(self, method: Method, batch: Batch, mask: Tensor, target: Distribution) -> Tensor:
         """How far (M, b) the adversary, who reads what is hidden, is from a target."""
         hidden = complement(mask)
-        hidden = hidden if trial.valid is None else hidden & trial.valid if hidden.dtype == torch.bool else hidden * trial.valid
-        predicted = method.predict(trial, hidden, self.adversary)
-        return method.objective.likelihood(replace(trial, target=target, predicted=predicted))
+        hidden = hidden if batch.valid is None else hidden & batch.valid if hidden.dtype == torch.bool else hidden * batch.valid
+        predicted = method.predict(batch, hidden, self.adversary)
+        return method.objective.likelihood(replace(batch, target=target, predicted=predicted))
 
-    def _prediction_loss(self, method: Method, trial: Trial, mask: Tensor) -> Tensor:
-        return method.objective.likelihood(replace(trial, predicted=method.predict(trial, mask))).mean()
+    def _prediction_loss(self, method: Method, batch: Batch, mask: Tensor) -> Tensor:
+        return method.objective.likelihood(replace(batch, predicted=method.predict(batch, mask))).mean()
 
-    def _polish_loss(self, method: Method, trial: Trial) -> Tensor:
-        return self._prediction_loss(method, trial, self._own_masks(method, trial))
+    def _polish_loss(self, method: Method, batch: Batch) -> Tensor:
+        return self._prediction_loss(method, batch, self._own_masks(method, batch))
 
-    def _predictor_loss(self, method: Method, trial: Trial) -> Tensor:
-        return self._prediction_loss(method, trial, self._training_masks(method, trial))
+    def _predictor_loss(self, method: Method, batch: Batch) -> Tensor:
+        return self._prediction_loss(method, batch, self._training_masks(method, batch))
 
-    def _adversary_loss(self, method: Method, trial: Trial) -> Tensor:
-        return self._infidelity(method, trial, self._training_masks(method, trial), trial.target).mean()
+    def _adversary_loss(self, method: Method, batch: Batch) -> Tensor:
+        return self._infidelity(method, batch, self._training_masks(method, batch), batch.target).mean()
 
-    def _baseline_cost(self, trial: Trial) -> Tensor:
+    def _baseline_cost(self, batch: Batch) -> Tensor:
         """The baseline's cost (b,) of full rows."""
         assert self.baseline is not None
-        return cross_entropy(trial.target, self.baseline(trial.x, torch.ones_like(trial.x)))
+        return cross_entropy(batch.target, self.baseline(batch.x, torch.ones_like(batch.x)))
 
-    def _baseline_loss(self, method: Method, trial: Trial) -> Tensor:
-        return self._baseline_cost(trial).mean()
+    def _baseline_loss(self, method: Method, batch: Batch) -> Tensor:
+        return self._baseline_cost(batch).mean()
 
-    def _selector_loss(self, method: Method, trial: Trial) -> Tensor:
-        trial = replace(trial, p=self.distribution(method, trial))
+    def _selector_loss(self, method: Method, batch: Batch) -> Tensor:
+        batch = replace(batch, p=self.distribution(method, batch))
         with torch.no_grad():
-            baseline = None if self.baseline is None else self._baseline_cost(trial)
+            baseline = None if self.baseline is None else self._baseline_cost(batch)
         group = method.objective.likelihood.masks
-        loss = self.estimator(trial.p, lambda mask: self.cost(method, trial, mask), baseline, group=group)
-        return loss + method.objective.penalty(trial)
+        loss = self.estimator(batch.p, lambda mask: self.cost(method, batch, mask), baseline, group=group)
+        return loss + method.objective.penalty(batch)
 
-    def _selector_check(self, method: Method, trial: Trial) -> Tensor:
-        p = self.distribution(method, trial)
-        trial = replace(trial, p=p)
+    def _selector_check(self, method: Method, batch: Batch) -> Tensor:
+        p = self.distribution(method, batch)
+        batch = replace(batch, p=p)
         masks = self.estimator.masks(p, (1, method.objective.likelihood.masks))
-        return self.cost(method, trial, masks).mean() + method.objective.penalty(trial)
+        return self.cost(method, batch, masks).mean() + method.objective.penalty(batch)

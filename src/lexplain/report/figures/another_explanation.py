@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from lexplain.core.contracts import RawRows
-from lexplain.right_reasons import Alternatives
+from lexplain.right_reasons import AlternativeModels
 
 from .canvas import BLUE, INK, MUTED, ORANGE, TEXT, LaidOutOnce, literal
 
@@ -16,7 +16,9 @@ CELL = 1.35  # inches of a picture
 BARS = 8  # features of a table that are drawn
 
 
-def another_explanation(found: Alternatives, X: RawRows, *, shape: tuple[int, ...] | None = None, titles: tuple[str, ...] = ()) -> Figure:
+def another_explanation(
+    found: AlternativeModels, X: RawRows, *, shape: tuple[int, ...] | None = None, titles: tuple[str, ...] = ()
+) -> Figure:
     """Draw each model's accuracy and its explanation of the same few rows, for someone who knows the domain to choose.
 
     Pictures are drawn as they are, with the pixels that a model uses in orange; rows of a table as bars of the size of each slope.
@@ -40,7 +42,7 @@ def another_explanation(found: Alternatives, X: RawRows, *, shape: tuple[int, ..
                 _bars(ax, sizes, explanation.mask[j].numpy(), model.names_)
             if i == 0 and j < len(titles):
                 ax.set_title(literal(titles[j], 24), size=TEXT, color=INK)
-        name = f"model {i + 1}\ntrain {found.train_scores[i]:.1%}\nheld out {found.held_scores[i]:.1%}"
+        name = f"model {i + 1}\ntrain {found.train_scores[i]:.1%}\nheld out {found.held_out_scores[i]:.1%}"
         grid[i, 0].annotate(
             name, (0, 0.5), xytext=(-10 if shape is not None else -120, 0), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="center", size=TEXT, color=INK,

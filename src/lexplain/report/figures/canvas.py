@@ -20,7 +20,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from lexplain.core.contracts import Json
 from lexplain.core.files import write_bytes
-from lexplain.report.wording import shorten
+from lexplain.report.formatting import shorten
 
 INK, MUTED, RULE = "#1f2933", "#616e7c", "#d5dae0"
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"

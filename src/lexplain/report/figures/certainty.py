@@ -6,8 +6,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from lexplain.measures import Estimate
+from lexplain.report.formatting import format_nats
 from lexplain.report.verdict import TOO_WEAK, zone_of, zones
-from lexplain.report.wording import nats
 
 from .canvas import INK, MUTED, TEXT, axes_or_new, heading
 
@@ -41,7 +41,8 @@ def certainty(estimate: Estimate, *, margin: float, ax: Axes | None = None) -> A
     ax.add_line(line)
     ax.plot([estimate.low, estimate.high], [0.5, 0.5], color=INK, linewidth=4, solid_capstyle="butt")
     ax.plot([estimate.mean], [0.5], "o", color=INK, markersize=10, markeredgecolor="white", markeredgewidth=1.5, zorder=4)
-    said = f"estimate: {nats(estimate.mean)} nats, {estimate.level:.0%} interval {nats(estimate.low)} to {nats(estimate.high)}"
+    interval = f"{format_nats(estimate.low)} to {format_nats(estimate.high)}"
+    said = f"estimate: {format_nats(estimate.mean)} nats, {estimate.level:.0%} interval {interval}"
     mark = Line2D([], [], color=INK, marker="o", markersize=8, linewidth=3, label=said)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)

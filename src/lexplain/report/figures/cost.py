@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from lexplain.report.wording import duration
+from lexplain.report.formatting import format_duration
 
 from .canvas import BLUE, INK, TEXT, axes_or_new, heading, literal, name_lines, rows_of_table
 
@@ -31,10 +31,10 @@ def cost(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     start = start / 10 if times.min() < 1.5 * start else start
     ax.barh(range(len(times)), times - start, left=start, height=0.66, color=BLUE)
     for place, time in enumerate(times.tolist()):
-        ax.annotate(duration(time), (time, place), xytext=(5, 0), textcoords="offset points", va="center", size=TEXT, color=INK)
+        ax.annotate(format_duration(time), (time, place), xytext=(5, 0), textcoords="offset points", va="center", size=TEXT, color=INK)
     name_lines(ax, [literal(name) for name in table["method"]], size=TEXT + 0.5)
     ax.set_xlim(start, times.max() * (times.max() / start) ** 0.15)  # room for the last label
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: duration(time)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: format_duration(time)))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("time per explanation (each line is ten times the one before)", size=TEXT)
     heading(ax, "What one explanation costs")

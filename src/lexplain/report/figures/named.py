@@ -14,8 +14,8 @@ from matplotlib.ticker import PercentFormatter
 from torch import Tensor
 
 from lexplain.core import Explanation
+from lexplain.report.formatting import pluralise, some_of
 from lexplain.report.rows import kept_rates, read_row, row_label, valid_features
-from lexplain.report.wording import count, some_of
 
 from .canvas import BLUE, INK, KEPT_SHADES, ORANGE, RULE, TEXT, axes_or_new, heading, literal, name_lines
 
@@ -32,7 +32,7 @@ def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | 
     column = _columns(mask | outlined, there)
     there, mask, outlined = there[:, column], mask[:, column], outlined[:, column]
     scores = explanation.scores.detach().float().cpu().numpy()[row][:, column]
-    names = [explanation.place_names[j] for j in column]
+    names = [explanation.column_names[j] for j in column]
     long = max(map(len, names)) > 4
 
     ax = axes_or_new(ax, min(9.0, max(4.8, 1.8 + 0.24 * len(column))), 1.7 + 0.17 * len(row) + (0.8 if long else 0))
@@ -45,7 +45,7 @@ def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | 
         ax.add_collection(PatchCollection(_cells(~there, 1.0), facecolor=PADDING, edgecolor="none", zorder=0.4))
         handles.append(Patch(color=PADDING, label="the row ends before"))
     _frame(ax, names, [row_label(explanation, int(i)) for i in row], long=long)
-    if explanation.names_differ:
+    if explanation.names_per_row:
         ax.set_xlabel("place in the row", size=TEXT)
     known = int(valid_features(explanation).any(0).sum())
     few = "" if len(column) == known else f", {len(column)} of {known:,} features"
@@ -96,7 +96,7 @@ def _frame(ax: Axes, names: list[str], labels: list[str], *, long: bool) -> None
 
 def rate_bars(explanation: Explanation, *, most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the share of rows that keep each feature, of those that have it, the most often kept first."""
-    rates, names = kept_rates(explanation).cpu().numpy(), explanation.place_names
+    rates, names = kept_rates(explanation).cpu().numpy(), explanation.column_names
     known = int(np.isfinite(rates).sum())
     order = np.argsort(-rates, kind="stable")[: min(most, known)]  # what no row has is sorted last
     longest = max(len(names[j]) for j in order)
@@ -110,10 +110,10 @@ def rate_bars(explanation: Explanation, *, most: int = 30, ax: Axes | None = Non
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     what = "rows that keep it" if explanation.valid is None else "rows that keep it, of those that have it"
     left_out = known - len(order)
-    ax.set_xlabel(what + (f" ({count(left_out, 'feature')} kept less often not shown)" if left_out else ""), size=TEXT)
-    if explanation.names_differ:
+    ax.set_xlabel(what + (f" ({pluralise(left_out, 'feature')} kept less often not shown)" if left_out else ""), size=TEXT)
+    if explanation.names_per_row:
         ax.set_ylabel("place in the row", size=TEXT)
-    heading(ax, f"How often each feature is kept, of {count(len(explanation), 'row')}")
+    heading(ax, f"How often each feature is kept, of {pluralise(len(explanation), 'row')}")
     return ax
 
 

@@ -8,7 +8,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from lexplain.report.wording import number
+from lexplain.report.formatting import format_number
 
 from .canvas import BLUE, GREEN, MUTED, ORANGE, RULE, TEXT, axes_below, axes_or_new, heading, rows_of_table
 
@@ -55,7 +55,7 @@ def _line(ax: Axes, points: pd.DataFrame, name: str, colour: str) -> list[Artist
     marks: list[Artist] = []
     for at in np.flatnonzero(points["chosen"].to_numpy(dtype=bool)):
         ax.axvline(kept[at], color=ORANGE, linewidth=1, linestyle=":", zorder=1.5)
-        said = f"chosen: {kept[at]:.1f} features at {number(float(points['price'][at]))} nats each"
+        said = f"chosen: {kept[at]:.1f} features at {format_number(float(points['price'][at]))} nats each"
         mark = Line2D([kept[at]], [middle[at]], color=ORANGE, marker="o", markersize=8, markeredgecolor="white", linestyle="", label=said)
         marks.append(ax.add_line(mark))
         mark.set_zorder(4)

@@ -4,6 +4,6 @@
 """
 
 from .image_grid import image_grid as image_grid, masks_side_by_side as masks_side_by_side
-from .imputed import imputed as imputed
+from .imputation_grid import imputation_grid as imputation_grid
 from .maps import image_scores as image_scores
 from .one_image import image_kept as image_kept, image_overlay as image_overlay

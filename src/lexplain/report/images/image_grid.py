@@ -14,13 +14,13 @@ from torch import Tensor
 from lexplain import check
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, ORANGE, TEXT, LaidOutOnce, literal
+from lexplain.report.formatting import format_number, some_of
 from lexplain.report.rows import read_row, spread_rows
-from lexplain.report.wording import number, some_of
 
 from ...core.rows import as_array
 from ...models.target import same_length
 from .image_axes import HID, KEPT, TRUE, colour_bar, legend, outline, score_word, show
-from .imputed import Imputer, fills
+from .imputation_grid import Imputer, sample_imputations
 from .picture import (
     displayed,
     explained_patches,
@@ -68,12 +68,12 @@ def image_grid(
     known = None if labels is None else as_array(labels)
     if known is not None:
         same_length(len(explanation), known)
-    true = None if truth is None else features.truth(truth, len(explanation))
+    true = None if truth is None else features.feature_truth(truth, len(explanation))
     look = shade(score_maps(explanation, shown))
     panels = four_views(explanation, shown, look)
     if imputer is not None:
         check.counts(draws=draws)
-        filled = fills(imputer, features, images_of(explanation, shown), explanation.mask[shown], draws=draws)
+        filled = sample_imputations(imputer, features, images_of(explanation, shown), explanation.mask[shown], draws=draws)
         panels |= {f"draw {n + 1}": list(displayed(filled[:, n], span)) for n in range(draws)}
     tall = PANEL * features.shape[1] / features.shape[2]
     figure = Figure(figsize=(LABEL + PANEL * len(panels), 1.4 + (tall + 0.06) * len(shown)), layout=LaidOutOnce(), facecolor="white")
@@ -110,9 +110,10 @@ def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
     """Write the row, what is predicted and what is true beside its first picture."""
     said = read_row(explanation, row, most=0)
     lines = [f"row {literal(said.label, 12)}", *([literal(said.outcome, 34).replace(" (", "\n(")] if said.outcome else [])]
-    known = explanation.predict is not None and explanation.classes is not None
-    wrong = label is not None and known and number(explanation.classes[int(explanation.prediction[row].argmax())]) != number(label)  # type: ignore[index]
-    lines += [] if label is None else [f"true {literal(number(label), 14)}{' (wrong)' if wrong else ''}"]
+    classes = None if explanation.compute_prediction is None else explanation.classes
+    predicted = None if label is None or classes is None else classes[int(explanation.prediction[row].argmax())]
+    wrong = predicted is not None and format_number(predicted) != format_number(label)
+    lines += [] if label is None else [f"true {literal(format_number(label), 14)}{' (wrong)' if wrong else ''}"]
     ax.set_ylabel("\n".join(lines), rotation=0, ha="right", va="center", size=TEXT - 0.5, color=ORANGE if wrong else INK, labelpad=6)
 
 

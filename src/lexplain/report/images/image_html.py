@@ -12,9 +12,9 @@ from matplotlib.image import imsave
 
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import NO_METADATA
+from lexplain.report.formatting import format_number, pluralise
 from lexplain.report.page import TEMPLATES
 from lexplain.report.rows import read_row
-from lexplain.report.wording import count, number
 
 from .image_axes import score_word
 from .picture import CAPTIONS, enlarged, explained_patches, four_views, legend_of, score_maps, shade, span_of
@@ -31,7 +31,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int = BEST) -> str:  # noqa: ARG001  maps show all
     """Rows side by side: the image, what is kept on it and alone, and the scores, with a bar that says which colour is which."""
     scale, colours = shade(score_maps(explanation, rows))
-    ends = [number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
+    ends = [format_number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
     bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
     return TEMPLATES.get_template("image_rows.html").render(
         rows=_drawn(explanation, rows, (scale, colours), ask=True), word=score_word(explanation), ends=ends, bar=bar
@@ -40,7 +40,7 @@ def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int 
 
 def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
     """An HTML fragment of a few rows, for a notebook; the predictor is not run for it."""
-    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), ask=explanation.predict is None)
+    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), ask=explanation.compute_prediction is None)
     outcomes = any(row["outcome"] for row in drawn)
     return TEMPLATES.get_template("image_table.html").render(
         summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=_note(explanation), captions=CAPTIONS
@@ -76,9 +76,9 @@ def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize,
         panels = [{"caption": caption, "src": png(enlarged(pictures[nth]))} for caption, pictures in views.items()]
         said = read_row(explanation, row, most=BEST, kept_only=True, ask=ask)
         many = int(explanation.mask[row].sum())
-        best = ", ".join(f"{item.name} ({number(item.score)})".replace(" ", NO_BREAK) for item in said.items)
+        best = ", ".join(f"{item.name} ({format_number(item.score)})".replace(" ", NO_BREAK) for item in said.items)
         named = f"; the highest scores: {best}" if best else ""
-        kept_words = f"{many:,} of {count(features.count, 'patch', 'patches')} kept{named}."
+        kept_words = f"{many:,} of {pluralise(features.count, 'patch', 'patches')} kept{named}."
         drawn.append({"title": said.title, "label": said.label, "outcome": said.outcome, "panels": panels, "kept": kept_words})
     return drawn
 

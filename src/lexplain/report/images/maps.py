@@ -14,8 +14,8 @@ from torch import Tensor
 
 from lexplain.core import Explanation
 from lexplain.report.figures.canvas import INK, KEPT_SHADES, TEXT, axes_or_new, heading, literal
+from lexplain.report.formatting import pluralise, some_of
 from lexplain.report.rows import kept_rates, read_row, row_label
-from lexplain.report.wording import count, some_of
 
 from .image_axes import TRUE, colour_bar, outline, score_word, show
 from .picture import SHADES, coloured, explained_patches, height_of, kept_on, on_pixels, rows_to_draw, score_maps, shade
@@ -46,7 +46,7 @@ def image_scores(
         outline(ax, on_pixels(features, explanation.mask[row]) > 0, colour=INK, width=1.0)
         marks.append(Line2D([], [], color=INK, linewidth=1.0, label="around what is kept"))
     if truth is not None:
-        outline(ax, on_pixels(features, features.truth(truth, len(explanation))[row]) > 0)
+        outline(ax, on_pixels(features, features.feature_truth(truth, len(explanation))[row]) > 0)
     colour_bar(ax, *shade(scores), score_word(explanation))
     heading(ax, read_row(explanation, row, most=0).title, [*marks, *([] if truth is None else [TRUE])])
     return ax
@@ -88,5 +88,5 @@ def patch_rates(explanation: Explanation, *, most: int = 30, ax: Axes | None = N
     show(ax, coloured(rates, scale, SHADES), features.shape)
     each = ", mean of the channels" if features.each_channel else ""
     colour_bar(ax, scale, SHADES, f"share of rows that keep it{each}")
-    heading(ax, f"How often each patch is kept, of {count(len(explanation), 'row')}")
+    heading(ax, f"How often each patch is kept, of {pluralise(len(explanation), 'row')}")
     return ax

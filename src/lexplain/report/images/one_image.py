@@ -53,7 +53,7 @@ def _one_image(
     ax = axes_or_new(ax, 3.6, 0.9 + height_of(features, 3.4))
     show(ax, picture, features.shape)
     if truth is not None:
-        outline(ax, on_pixels(features, features.truth(truth, len(explanation))[row]) > 0)
+        outline(ax, on_pixels(features, features.feature_truth(truth, len(explanation))[row]) > 0)
     ax.set_xlabel(legend_of(features, span_of(explanation.data)), size=TEXT - 1, color=MUTED, wrap=True)
     heading(ax, read_row(explanation, row, most=0).title, [*marks, *([] if truth is None else [TRUE])])
     return ax

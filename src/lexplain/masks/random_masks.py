@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 
-class Coins:
+class FixedRate:
     """Turn each feature on with the same probability, one half unless told (EVAL-X, REAL-X's predictor)."""
 
     def __init__(
@@ -59,4 +59,4 @@ class ShapleyKernel:
         return noise.argsort(-1).argsort(-1) < chosen
 
 
-FixedMasks = Callable[..., Coins | UniformRate | ShapleyKernel]
+RandomMasks = Callable[..., FixedRate | UniformRate | ShapleyKernel]

@@ -25,7 +25,7 @@ GivenParts = tuple[Imputer, Patches, np.ndarray | Tensor]  # with a mask (d,)
 WIDTH, AROUND = 1.5, 1.0  # inches of a picture, and of the titles and the legend above and below
 
 
-def imputed(explainer: Explainer | GivenParts, image: RawRows, *, draws: int = 4, seed: int = 0) -> Figure:
+def imputation_grid(explainer: Explainer | GivenParts, image: RawRows, *, draws: int = 4, seed: int = 0) -> Figure:
     """Draw an image, what is kept of it, and several images that the imputer made of that.
 
     Args:
@@ -37,7 +37,7 @@ def imputed(explainer: Explainer | GivenParts, image: RawRows, *, draws: int = 4
     check.counts(draws=draws)
     imputer, features, mask, image = _parts(explainer, image)
     x = features.encode(image).x
-    span, filled = span_of(image), fills(imputer, features, x, mask, draws=draws, seed=seed)[0]
+    span, filled = span_of(image), sample_imputations(imputer, features, x, mask, draws=draws, seed=seed)[0]
     kept = kept_on(features, mask[0])
     original = displayed(x, span)[0]
     size = (WIDTH * (draws + 2), height_of(features, WIDTH) + AROUND)
@@ -53,7 +53,7 @@ def imputed(explainer: Explainer | GivenParts, image: RawRows, *, draws: int = 4
     return figure
 
 
-def fills(imputer: Imputer, features: Patches, x: Tensor, mask: Tensor, *, draws: int, seed: int = 0) -> Tensor:
+def sample_imputations(imputer: Imputer, features: Patches, x: Tensor, mask: Tensor, *, draws: int, seed: int = 0) -> Tensor:
     """Draws (b, draws, channels, rows, columns) of what is hidden in encoded images (b, channels, rows, columns) by masks (b, d)."""
     raw = features.expand(mask.bool().cpu())
     held = [*imputer.parameters(), *imputer.buffers()] if isinstance(imputer, torch.nn.Module) else []

@@ -12,8 +12,8 @@ from torch import nn
 from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
 from ..core.rows import as_array
-from ..evaluation import Questions, reinitialised
-from ..measures.stability import permuted
+from ..evaluation import Callables, reinitialised
+from ..measures.stability import permute_labels
 from ..models import on_encoded
 from .class_selection import ClassSelection
 
@@ -32,7 +32,7 @@ class ForeignExplainer:
         return replace(self.one_class, keep=None if is_mask else self.one_class.keep or 1)(output, X)
 
 
-def questions(
+def make_callables(
     explainer: ToolExplainer,
     model: Model,
     features: Features,
@@ -40,7 +40,7 @@ def questions(
     real: bool,
     one_class: ClassSelection,
     refit: tuple[RawRows, RawRows, Labels] | None = None,
-) -> Questions:
+) -> Callables:
     """What may be asked of a model and an explainer, either of which may be None.
 
     Args:
@@ -55,10 +55,10 @@ def questions(
     ours = ForeignExplainer(explainer, one_class)
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     has_labels = model is None and refit is not None and refit[2] is not None
-    return Questions(
+    return Callables(
         model=None if model is None or real else on_encoded(model, features),
         explain=None if explainer is None else lambda x: ours.explain(features.decode(x.cpu())).scores.to(x.device),
-        says=None if asked is None else on_encoded(asked, features),
+        predict=None if asked is None else on_encoded(asked, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
         randomised=() if again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
@@ -74,7 +74,7 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
             fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
         else:
             given = as_array(labels)
-            shuffled = permuted(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
+            shuffled = permute_labels(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
             fresh.fit(rows, given[shuffled] if what == "labels" else given)
         explained: Explanation = fresh.explain(X)
         return explained

@@ -24,11 +24,11 @@ def shorten(text: object, most: int = 28) -> str:
     return f"{line[: most - 1 - tail]}…{line[len(line) - tail :]}"
 
 
-def number(value: object) -> str:
+def format_number(value: object) -> str:
     """A table cell's text: numbers to about three digits, a dash where there is none, anything else as it is.
 
     Example:
-        >>> [number(v) for v in (3, 0.91234, 12345.6, 0.0042, float("nan"), True, "honest")]
+        >>> [format_number(v) for v in (3, 0.91234, 12345.6, 0.0042, float("nan"), True, "honest")]
         ['3', '0.912', '12,346', '0.0042', '–', 'yes', 'honest']
     """
     if value is None:
@@ -52,11 +52,11 @@ def _real(value: float) -> str:
     return f"{value:.2g}"
 
 
-def duration(milliseconds: float) -> str:
+def format_duration(milliseconds: float) -> str:
     """A time in the unit that people would say it in.
 
     Example:
-        >>> [duration(ms) for ms in (0.0042, 3.14159, 2500, 180_000)]
+        >>> [format_duration(ms) for ms in (0.0042, 3.14159, 2500, 180_000)]
         ['4.2 µs', '3.1 ms', '2.5 s', '3 min']
     """
     units = ((60_000.0, "min"), (1000.0, "s"), (1.0, "ms"), (0.001, "µs"))
@@ -65,11 +65,11 @@ def duration(milliseconds: float) -> str:
     return f"{value:.0f} {unit}" if value >= 10 else f"{value:.2g} {unit}"
 
 
-def count(many: int, one: str, several: str = "") -> str:
+def pluralise(many: int, one: str, several: str = "") -> str:
     """A number with its noun.
 
     Example:
-        >>> count(1, "row"), count(1200, "row")
+        >>> pluralise(1, "row"), pluralise(1200, "row")
         ('1 row', '1,200 rows')
     """
     return f"{many:,} {one if many == 1 else several or one + 's'}"
@@ -82,21 +82,22 @@ def some_of(some: int, of_all: int, one: str) -> str:
         >>> some_of(3, 40, "row"), some_of(40, 40, "row")
         ('3 of 40 rows', '40 rows')
     """
-    return count(some, one) if some == of_all else f"{some} of {count(of_all, one)}"
+    return pluralise(some, one) if some == of_all else f"{some} of {pluralise(of_all, one)}"
 
 
-def nats(value: float) -> str:
+def format_nats(value: float) -> str:
     """A number of nats, in which nothing is 0 and not what rounding left of it.
 
     Example:
-        >>> nats(0.0056), nats(-4.8e-9)
+        >>> format_nats(0.0056), format_nats(-4.8e-9)
         ('0.0056', '0.000')
     """
-    return number(round(float(value), 6) + 0.0)
+    return format_number(round(float(value), 6) + 0.0)
 
 
-def chosen_point(path: pd.DataFrame) -> str:
+def describe_choice(path: pd.DataFrame) -> str:
     """What a fit chose on its path, with its price and its cost, in words."""
     point = path[path["chosen"]].iloc[0]
-    kept = f"keeps {point['kept']:.1f} features at {nats(point['price'])} nats each"
-    return f"{kept}; predictions move by {nats(point['cost'])} nats [{nats(point['cost_low'])}, {nats(point['cost_high'])}]"
+    kept = f"keeps {point['kept']:.1f} features at {format_nats(point['price'])} nats each"
+    interval = f"[{format_nats(point['cost_low'])}, {format_nats(point['cost_high'])}]"
+    return f"{kept}; predictions move by {format_nats(point['cost'])} nats {interval}"

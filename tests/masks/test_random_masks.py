@@ -2,7 +2,7 @@ import pytest
 import torch
 from scipy.stats import kstest
 
-from lexplain.masks import Coins, ShapleyKernel, UniformRate
+from lexplain.masks import FixedRate, ShapleyKernel, UniformRate
 from lexplain.masks.noise import exponential, gumbel, logistic
 
 N = 60_000
@@ -18,11 +18,11 @@ def close(got, expected, n):
 
 @pytest.mark.parametrize("rate", [0.5, 0.1])
 def test_coins_fall_by_their_rate_each_alone(rate):
-    mask = Coins(2, 3, rate=rate).sample((N,)).float()
+    mask = FixedRate(2, 3, rate=rate).sample((N,)).float()
     assert close(mask.mean(0), torch.full((2, 3), rate), N)
     flat = mask.reshape(N, 6).T.corrcoef() - torch.eye(6)
     assert flat.abs().max() < 5 / N**0.5
-    assert Coins(1000, 20).rate == 0.5
+    assert FixedRate(1000, 20).rate == 0.5
 
 
 def test_every_size_is_as_likely_under_a_uniform_rate():
