@@ -89,7 +89,7 @@ READ = {group: [(path, line, " ".join(text.split())) for path in paths for line,
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("pattern", RULES)
+@pytest.mark.parametrize("pattern", RULES, ids=[instead for instead, _, _ in RULES.values()])
 def test_words_are_plain(pattern, group):
     found = [
         f"{path.relative_to(ROOT)}:{line}: {text[max(0, hit.start() - 40) : hit.end() + 40]!r}; write {RULES[pattern][0]}"
@@ -99,7 +99,7 @@ def test_words_are_plain(pattern, group):
     assert not found, f"{len(found)} places:\n" + "\n".join(found)
 
 
-@pytest.mark.parametrize("pattern", RULES)
+@pytest.mark.parametrize("pattern", RULES, ids=[instead for instead, _, _ in RULES.values()])
 def test_each_pattern_finds_what_it_is_for(pattern):
     _, bad, good = RULES[pattern]
     assert re.search(pattern, bad) and not re.search(pattern, good)
