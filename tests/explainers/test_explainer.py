@@ -79,7 +79,7 @@ def weights(explainer):
 # ---- which method explains what ----
 
 NEEDS_MODEL = "needs a model"
-NEEDS_GRADIENT = "needs gradients through the predictor, which a black box has not; choose Reinforce, or regime='surrogate'"
+NEEDS_GRADIENT = r"gradients .*black box .*Reinforce.*regime='surrogate'"
 SITUATIONS = {  # regime, whether y is given, the model, and the methods that cannot do it with what they say
     "free": ("free", True, None, {"meed": NEEDS_MODEL}),
     "fixed": ("fixed", True, None, {"meed": NEEDS_MODEL}),

@@ -408,42 +408,42 @@ def selector_of(family):
 
 
 @pytest.mark.parametrize(
-    ("parts", "words"),
+    ("parts", "facts"),
     [
-        ({"estimator": Reinforce(), "selector": selector_of(ConcreteMax)}, r"Reinforce needs .* `draw`, which ConcreteMax has not"),
-        ({"estimator": Rebar(), "selector": selector_of(ConcreteMax)}, r"Rebar needs .* `coupled`, which ConcreteMax has not"),
-        ({"estimator": Disarm(), "selector": selector_of(TopK)}, r"Disarm needs .* `antithetic`, which TopK has not"),
-        ({"estimator": Rebar(), "predictor": black_box()}, "Rebar needs gradients through the predictor, which a black box has not"),
-        ({"estimator": Pathwise(), "predictor": black_box()}, "Pathwise needs gradients through the predictor"),
+        ({"estimator": Reinforce(), "selector": selector_of(ConcreteMax)}, r"Reinforce .* draw.* ConcreteMax"),
+        ({"estimator": Rebar(), "selector": selector_of(ConcreteMax)}, r"Rebar .* coupled.* ConcreteMax"),
+        ({"estimator": Disarm(), "selector": selector_of(TopK)}, r"Disarm .* antithetic.* TopK"),
+        ({"estimator": Rebar(), "predictor": black_box()}, r"Rebar .* gradients .* black box"),
+        ({"estimator": Pathwise(), "predictor": black_box()}, r"Pathwise .* gradients"),
     ],
     ids=["reinforce of concretes", "rebar of concretes", "mirrored sets", "rebar of a black box", "pathwise of a black box"],
 )
-def test_parts_that_do_not_fit_refuse(parts, words):
-    with pytest.raises(TypeError, match=words):
+def test_parts_that_do_not_fit_raise(parts, facts):
+    with pytest.raises(TypeError, match=facts):
         of_parts(**parts).check_parts(for_method(of_parts(), trial_of("labels")))
 
 
-class SaysNoScores(TopK):
+class WithoutScores(TopK):
     scores = property()
 
 
-def test_a_distribution_that_cannot_say_what_it_keeps_refuses():
-    method = of_parts(selector=selector_of(SaysNoScores))
-    with pytest.raises(TypeError, match=r"SaysNoScores has no `scores`, which every distribution over masks needs"):
+def test_a_distribution_without_scores_raises():
+    method = of_parts(selector=selector_of(WithoutScores))
+    with pytest.raises(TypeError, match=r"WithoutScores .*`scores`"):
         method.check_parts(for_method(method, trial_of("labels")))
 
 
-def test_parts_that_fit_do_not_refuse():
+def test_parts_that_fit_do_not_raise():
     for parts in ({}, {"estimator": Reinforce(), "predictor": black_box()}, {"mask_costs": (Continuity(0.1, FEATURES.neighbours()),)}):
         of_parts(**parts).check_parts(for_method(of_parts(), trial_of("labels")))
 
 
 @pytest.mark.parametrize("width", [COUNT - 1, COUNT + 1])
 @pytest.mark.parametrize("name", METHODS)
-def test_a_selector_of_another_width_refuses(name, width):
+def test_a_selector_of_another_width_raises(name, width):
     context = 3 if name == "meed" else 0
     method = built(name, selector=MLP((COUNT,), width, context=context))
-    with pytest.raises(ValueError, match=f"one score for each of {COUNT} features is needed"):
+    with pytest.raises(ValueError, match=rf"\({len(trial_of('labels'))}, {width}\).*{COUNT} features"):
         method.check_parts(for_method(method, trial_of("labels")))
 
 

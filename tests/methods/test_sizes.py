@@ -63,28 +63,28 @@ def test_without_a_size_subsets_keep_a_third_and_of_images_a_tenth(name):
 
 
 @pytest.mark.parametrize("name", SUBSETS)
-def test_a_penalty_is_refused_where_k_is_fixed(name):
-    with pytest.raises(ValueError, match=f"{name} keeps a fixed number of features and has no penalty; give keep instead"):
+def test_a_penalty_raises_if_k_is_fixed(name):
+    with pytest.raises(ValueError, match=f"{name} .*penalty.*keep"):
         built(name, penalty=0.1)
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_keep_and_penalty_together_are_refused(name):
-    with pytest.raises(ValueError, match=r"give keep .* or penalty .* not both"):
+def test_keep_and_penalty_together_raise(name):
+    with pytest.raises(ValueError, match=r"keep=3.*penalty=0.1"):
         built(name, keep=3, penalty=0.1)
 
 
 @pytest.mark.parametrize("keep", [0, COUNT, COUNT + 1, -1, 0.0, 1.0, 1.5, -0.2, float("nan"), True, "3"], ids=repr)
 @pytest.mark.parametrize("name", METHODS)
-def test_a_size_that_cannot_be_kept_is_refused(name, keep):
-    with pytest.raises(ValueError, match="keep="):
+def test_a_size_out_of_range_raises(name, keep):
+    with pytest.raises(ValueError, match="keep"):
         built(name, keep=keep)
 
 
 @pytest.mark.parametrize("penalty", [-0.1, float("nan"), float("inf"), "0.1"], ids=repr)
 @pytest.mark.parametrize("name", COINS)
 def test_a_price_that_is_none_is_refused(name, penalty):
-    with pytest.raises(ValueError, match="penalty="):
+    with pytest.raises(ValueError, match="penalty"):
         built(name, penalty=penalty)
 
 

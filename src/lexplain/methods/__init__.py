@@ -1,4 +1,4 @@
-"""Named methods. To add one: a file with one function below `@recipe` that returns a Method, and a line here."""
+"""Named methods. To add one, write a file with one function below `@recipe` that returns a Method, and add an entry here."""
 
 from .basex import basex as basex
 from .gains import gains as gains
@@ -27,6 +27,6 @@ from .sizes import MaskFactory as MaskFactory, Size as Size
 from .sufficient import sufficient as sufficient
 from .vibi import vibi as vibi
 
-METHODS: dict[str, Recipe] = {  # the menu of the Explainer and the command line; code imports the function
+METHODS: dict[str, Recipe] = {  # names that the Explainer and the command line accept; code imports the function
     recipe.name: recipe for recipe in (basex, gains, invase, l2x, lex, meed, realx, sufficient, vibi)
 }

@@ -29,11 +29,11 @@ def basex(
     spread: float | None = None,
     estimator: Estimator | None = None,
 ) -> Method:
-    """Pick the fewest features that let a predictor, trained on these very picks, say y: REAL-X without its safeguard.
+    """REAL-X with a predictor trained on the selector's masks.
 
-    Beyond the paper, the price rises over `warmup` of the training and weights decay by `decay`, as in `invase`.
+    Unlike in the paper, the price rises over the share `warmup` of the training, and there is weight decay (`decay`), as in `invase`.
 
-    Scores of a row can be brought to a standard deviation (`spread`); None: 2 where a U-Net makes them, else they may grow.
+    `spread` sets the standard deviation of the scores of a row. None: 2 for a U-Net, otherwise unlimited.
 
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 6 and appendix E.

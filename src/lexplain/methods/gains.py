@@ -24,16 +24,16 @@ from .recipe import recipe
 from .sizes import MaskFactory, Size
 
 MEMBERS = 4  # networks of the predictor
-THOROUGH_MEMBERS = 3  # times as many with a thorough budget, each of which learns as much as one of four does,
-THOROUGH_ROUNDS = 2  # and so many more rounds
+THOROUGH_MEMBERS = 3  # times as many networks with a thorough budget, each trained as long as one of four
+THOROUGH_ROUNDS = 2  # additional rounds with a thorough budget
 
 
 @recipe(sized_by="path", imputer="by kind", supports_mask_costs=False, supports_thorough=True)
 def gains(features: Features, outputs: Outputs, parts: Parts, *, size: Size, plan: Rounds | None = None) -> Method:
-    """Keep each feature that changes the prediction by more than its price when it is drawn anew.
+    """Keep every feature whose gain exceeds its price. The selector predicts each gain in nats; a score is gain / (gain + price).
 
-    The selector regresses the gain of every feature in nats, so that a score is gain / (gain + price). From parts that the papers
-    propose: LEX's imputation, outside the log; REAL-X's predictor that the selector cannot write to; their alternation is ours.
+    Imputation is that of LEX, outside the log. As in REAL-X, masks cannot encode the prediction for the predictor. Training alternates
+    between the two, which is specific to this method.
     """
     price = None if size.penalty is None else size.penalty / features.count
     draws = min(14, max(4, 160 // (features.count if features.count <= SCREENED_FROM else SCREENED_TO)))

@@ -27,12 +27,13 @@ def invase(
     decay: float = 0.2,
     spread: float | None = None,
 ) -> Method:
-    """Pick the fewest features that a critic trained on these picks predicts as well from as a baseline does from all.
+    """Keep the fewest features from which a critic predicts as well as a baseline network does from all.
 
-    Beyond the paper, the price rises over `warmup` of the training, so that features that matter only together are still there when the
-    critic knows them; weights decay by `decay`, which keeps the selector's scores from saturating; and networks are smooth (SiLU).
+    The critic is trained on the selected features. Three things differ from the paper. The price rises over the share `warmup` of the
+    training, so that features that matter only together are not dropped early. Weight decay (`decay`) keeps the selector's scores from
+    saturating. Networks are smooth (SiLU).
 
-    Scores of a row can be brought to a standard deviation (`spread`); None: 2 where a U-Net makes them, else they may grow.
+    `spread` sets the standard deviation of the scores of a row. None: 2 for a U-Net, otherwise unlimited.
 
     Reference:
         Yoon, Jordon and van der Schaar, INVASE: Instance-wise Variable Selection using Neural Networks, 2019, section 4.

@@ -17,15 +17,15 @@ from .sizes import MaskFactory
 
 @recipe(sized_by="k", size=THIRD)
 def l2x(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperature: float = 0.1, spread: float | None = None) -> Method:
-    """Pick the k features that let a jointly trained predictor match y.
+    """Keep k features from which a jointly trained predictor predicts the target.
 
     Args:
-        features: what can be on or off.
-        outputs: what is predicted.
-        parts: what the user brings.
-        k: how many features; a third of them unless told.
-        temperature: of the relaxed masks; the paper's 0.1 learns slowly where features are many.
-        spread: standard deviation that the scores of a row are brought to; None: that of a U-Net is 2, others may grow as in the paper.
+        features: Fitted features.
+        outputs: Type of the predictions.
+        parts: Networks, imputer and regime supplied by the user.
+        k: Number of features to keep; by default a third of them.
+        temperature: Temperature of the relaxed masks. With many features, the paper's 0.1 trains slowly.
+        spread: Standard deviation of the scores of a row. None: 2 for a U-Net, otherwise unlimited as in the paper.
 
     Reference:
         Chen, Song, Wainwright and Jordan, Learning to Explain, 2018, section 3.

@@ -30,11 +30,11 @@ def lex(
     estimator: Estimator | None = None,
     schedule: PredictorSchedule = PredictorSchedule(),
 ) -> Method:
-    """Pick the k features from which y is likely however the others are imputed.
+    """Keep the k features that predict the target best when the others are imputed at random.
 
-    One mask and four imputations a row, averaged inside the log; `objective=Likelihood(imputations=4, imputations_inside=False)` averages
-    outside it, and `Likelihood(masks=10)` is the paper's bound. Gradients are straight-through, or REINFORCE for a black box. With
-    `schedule=PredictorSchedule(masks=Coins)` the predictor learns from random masks: LEX's surrogate imputation.
+    One mask and four imputations per row, averaged inside the log. `objective=Likelihood(imputations=4, imputations_inside=False)`
+    averages outside it, and `Likelihood(masks=10)` is the paper's bound. Gradients are straight-through, or REINFORCE for a black box.
+    `schedule=PredictorSchedule(masks=FixedRate)` trains the predictor on random masks: LEX's surrogate imputation.
 
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6, appendix D.

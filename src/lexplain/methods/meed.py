@@ -23,9 +23,9 @@ from .sizes import MaskFactory
 
 @recipe(sized_by="k", size=THIRD, reads_output=True)
 def meed(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperature: float = 0.5, adversary_weight: float = 1.0) -> Method:
-    """Pick the k features that tell the model's output while an adversary learns nothing from the rest.
+    """Keep k features that determine the model's output while an adversary cannot predict it from the others.
 
-    The selector sees the output beside the row, and starts from the scores |gradient x input| of the predictor.
+    The selector reads the output in addition to the row. It starts from the scores |gradient x input| of the predictor.
 
     Reference:
         Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 3.
@@ -47,9 +47,9 @@ def meed(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperat
 
 
 def gradient_times_input(predictor: Predictor, features: Features, batch: Batch) -> Tensor:
-    """|x . d cross-entropy / dx| of full rows, summed within each feature (b, d)."""
+    """|x . d cross-entropy / dx| (b, d) of full rows, summed per feature."""
     with torch.enable_grad():
         x = batch.x.detach().requires_grad_()
         loss = cross_entropy(batch.target, predictor(x, torch.ones_like(x))).sum()
-        (slope,) = torch.autograd.grad(loss, x)
-    return features.gather((x * slope).abs())
+        (gradient,) = torch.autograd.grad(loss, x)
+    return features.gather((x * gradient).abs())

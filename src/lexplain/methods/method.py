@@ -1,4 +1,4 @@
-"""Where the parts meet: what a method predicts and says."""
+"""The object that a recipe builds: selector, imputer, predictor, objective and plan."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from ..networks import Selector
 from ..objectives import Objective, cross_entropy
 from .plans import Phase, Plan
 
-TEST_IMPUTATIONS = 20  # draws averaged in a prediction where the imputer is random
+TEST_IMPUTATIONS = 20  # imputations averaged per prediction if the imputer is random
 
 
 class Method(nn.Module):
-    """A selector, an imputer and a predictor, what they are to make small, and a plan by which they learn it.
+    """A selector, an imputer and a predictor, with the objective and the plan that train them.
 
     Args:
-        name: for tables and files.
-        features: feature masks to raw masks.
-        selector: rows to a distribution over masks.
-        imputer: fills what is hidden.
-        predictor: predicts from a filled row; trains if it is a `Trained`.
-        objective: the cost of a row's masks.
-        plan: how it learns: `Turns`, `Together` or `Rounds`.
+        name: Name in tables and files.
+        features: Fitted features; they expand feature masks to encoded masks.
+        selector: Network from rows to a distribution over masks.
+        imputer: Replaces hidden values.
+        predictor: Predicts the target from an imputed row. It is trained if it is a `Trained`.
+        objective: Cost of the masks of a row.
+        plan: Training schedule: `Turns`, `Together` or `Rounds`.
     """
 
     def __init__(
@@ -50,26 +50,26 @@ class Method(nn.Module):
         self.selector: Selector = selector
         self.imputer = imputer
         self.predictor: Predictor = predictor
-        self.plan: Plan = plan  # registered where it holds networks of its own, which nobody needs after training
+        self.plan: Plan = plan  # a submodule if it is an nn.Module; its networks are only needed in training
 
     @property
     def reads_output(self) -> bool:
-        """Whether the selector sees the model's output beside the row."""
+        """Whether the selector reads the model's output in addition to the row."""
         return self.selector.reads_output
 
-    # ---- what runs ----
+    # ---- forward passes ----
 
     def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
-        """Predictions of batch (M, L, K, b) from masks (M, L, b, d), with K fresh imputations each."""
+        """Predictions (M, L, K, b) from masks (M, L, b, d), with K new imputations per mask."""
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
         shape = batch.x.shape[1:]
-        raw = encoded_mask(self.features, mask, batch.valid).unsqueeze(2).expand(*lead, *shape).reshape(-1, *shape)
+        encoded = encoded_mask(self.features, mask, batch.valid).unsqueeze(2).expand(*lead, *shape).reshape(-1, *shape)
         x = batch.x.expand(*lead, *shape).reshape(-1, *shape)
-        return reshape_batch((predictor or self.predictor)(self.imputer(x, raw), raw), lead)
+        return reshape_batch((predictor or self.predictor)(self.imputer(x, encoded), encoded), lead)
 
     def predict_full(self, x: Tensor) -> Distribution:
-        """The predictor's distribution (b,) of full rows."""
+        """Predicted distributions (b,) for full rows."""
         return self.predictor(x, torch.ones_like(x, dtype=torch.bool))
 
     def distribution(self, batch: Batch) -> MaskDistribution:
@@ -77,27 +77,27 @@ class Method(nn.Module):
         return self.selector(batch.x, batch.context, batch.valid)  # type: ignore[no-any-return]  # nn.Module's call
 
     def kl_to_full(self, batch: Batch, mask: Tensor) -> Tensor:
-        """How far (M, b) predictions from masks (M, 1, b, d) are from the predictor's own of full rows: KL in nats, outside the log.
+        """KL divergence (M, b), in nats, of predictions from masks (M, 1, b, d) to those from full rows, outside the log.
 
-        Every mask of a row meets the same imputed values, so that masks can be compared.
+        All masks of a row use the same imputed values, so that masks can be compared.
         """
-        raw = encoded_mask(self.features, mask.squeeze(1), batch.valid)
-        filled = torch.vmap(lambda shown: self.imputer(batch.x, shown), randomness="same")(raw)
-        whole = self.predict_full(batch.x)
-        masked = reshape_batch(self.predictor(filled.flatten(0, 1), raw.flatten(0, 1)), raw.shape[:2])
-        return cross_entropy(whole, masked) - cross_entropy(whole, whole)
+        encoded = encoded_mask(self.features, mask.squeeze(1), batch.valid)
+        imputed = torch.vmap(lambda visible: self.imputer(batch.x, visible), randomness="same")(encoded)
+        full = self.predict_full(batch.x)
+        masked = reshape_batch(self.predictor(imputed.flatten(0, 1), encoded.flatten(0, 1)), encoded.shape[:2])
+        return cross_entropy(full, masked) - cross_entropy(full, full)
 
-    # ---- how it learns ----
+    # ---- training ----
 
     def phases(self) -> list[Phase]:
-        """What the training loop does, in order."""
+        """The phases of training, in order."""
         return self.plan.phases(self)
 
     def check_parts(self, batch: Batch) -> None:
-        """Run every step on a few rows, so that parts that do not fit refuse before training starts."""
+        """Run each step on a few rows, so that parts that do not fit raise before training starts."""
         with _read_by("selector", batch.x):
             logits = self.selector.logits(batch.x, batch.context)
-        self._refuse_other_than_scores(logits, len(batch))
+        self._check_scores(logits, len(batch))
         with _read_by("predictor", batch.x):
             predicted = self.predict_full(batch.x)
         outputs = self.predictor.outputs
@@ -105,63 +105,65 @@ class Method(nn.Module):
         p = self.distribution(batch)
         lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
         if lacking:
-            raise TypeError(f"{type(p).__name__} has no `{'` and no `'.join(lacking)}`, which every distribution over masks needs (b, d)")
+            raise TypeError(
+                f"{type(p).__name__} does not have `{'` and `'.join(lacking)}` (b, d). Each distribution over masks needs them."
+            )
         self.plan.check_parts(self, p)
-        self._refuse_other_than_scores(p.logits, len(batch))
+        self._check_scores(p.logits, len(batch))
         for phase in self.phases():
-            if phase.make_aux_targets is not None:  # its goals would move the threshold; what they are made of must work
+            if phase.make_aux_targets is not None:  # computing the targets would move the threshold, so only `kl_to_full` is tried
                 self.kl_to_full(batch, torch.ones(1, 1, len(batch), self.features.count, dtype=torch.bool, device=batch.x.device))
             for step in phase.steps:
                 step.loss(replace(batch, aux_target=p.logits.detach()))
 
-    def _refuse_other_than_scores(self, logits: Tensor, rows: int) -> None:
+    def _check_scores(self, logits: Tensor, rows: int) -> None:
         shape = (rows, self.features.count)
         if tuple(logits.shape) != shape:
             raise ValueError(
-                f"the selector network returned shape {tuple(logits.shape)} for {rows} rows, "
-                f"but one score for each of {self.features.count} features is needed: {shape}"
+                f"The selector network returned shape {tuple(logits.shape)} for {rows} rows, expected {shape}: "
+                f"one score for each of {self.features.count} features."
             )
 
-    # ---- what it says ----
+    # ---- results ----
 
     @torch.no_grad()
     def explain(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Scores and masks, both (b, d), in one forward pass of the selector.
 
         Args:
-            x: encoded rows.
-            context: what the selector may see of a model's output.
-            valid: (b, d) of bool, false where there is no feature.
+            x: Encoded rows.
+            context: The model's output, for selectors that read it.
+            valid: (b, d) of bool, False for padding.
         """
         p = self.selector(x, context, valid)
         return p.scores, p.mode
 
     @torch.no_grad()
     def probabilities(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
-        """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows, averaged over imputations.
+        """Class probabilities (b, c), or values (b, 1), from the features visible in a mask (b, d), averaged over imputations.
 
-        Every row meets the same noise, so that its prediction does not depend on the rows beside it.
+        All rows use the same noise, so that a prediction does not depend on the other rows of the call.
         """
-        draws = TEST_IMPUTATIONS if getattr(self.imputer, "random", True) else 1
-        raw = encoded_mask(self.features, mask, valid)
+        samples = TEST_IMPUTATIONS if getattr(self.imputer, "random", True) else 1
+        encoded = encoded_mask(self.features, mask, valid)
 
-        def fill(row: Tensor, shown: Tensor) -> Tensor:
-            filled: Tensor = self.imputer(row.expand(draws, *row.shape), shown.expand(draws, *shown.shape))
-            return filled
+        def impute(row: Tensor, visible: Tensor) -> Tensor:
+            imputed: Tensor = self.imputer(row.expand(samples, *row.shape), visible.expand(samples, *visible.shape))
+            return imputed
 
-        filled = torch.vmap(fill, out_dims=1, randomness="same")(x, raw)  # (draws, b, ...)
-        shown = raw.expand(draws, *raw.shape)
-        means = self.predictor.outputs.means(self.predictor(filled.flatten(0, 1), shown.flatten(0, 1)))
-        return means.reshape(draws, len(x), -1).mean(0)
+        imputed = torch.vmap(impute, out_dims=1, randomness="same")(x, encoded)  # (samples, b, ...)
+        visible = encoded.expand(samples, *encoded.shape)
+        means = self.predictor.outputs.means(self.predictor(imputed.flatten(0, 1), visible.flatten(0, 1)))
+        return means.reshape(samples, len(x), -1).mean(0)
 
 
 @contextmanager
 def _read_by(part: str, x: Tensor) -> Iterator[None]:
-    """Name the network that could not read rows, and their shape."""
+    """Raise an error that names the network that failed, and the shape of the rows."""
     try:
         yield
-    except (ValueError, torch.OutOfMemoryError):  # what refuses in words of its own, and what is no fault of the network
+    except (ValueError, torch.OutOfMemoryError):  # these have a clear message, or the network is not the cause
         raise
-    except Exception as failed:
-        why = (str(failed) or type(failed).__name__).splitlines()[0]
-        raise ValueError(f"the {part} cannot read rows of shape {tuple(x.shape)}: {why}") from failed
+    except Exception as error:
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise ValueError(f"The {part} failed on rows of shape {tuple(x.shape)}: {reason}") from error

@@ -1,4 +1,4 @@
-"""What a user brings to a recipe, and the networks a recipe uses when it is given none."""
+"""Parts that a user supplies to a recipe, and the default networks."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ AnyPlan = TypeVar("AnyPlan", bound=Plan)
 
 @dataclass(frozen=True)
 class Parts:
-    """What a user brings to a recipe; what is None the recipe makes itself.
+    """Parts that a user supplies to a recipe. The recipe builds those that are None.
 
     Args:
-        selector: a network of scores (b, d).
-        predictor: a network, or a predictor.
-        imputer: fills what is hidden.
-        mask_costs: prices of masks, such as `Continuity`.
-        regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model, with
-            itself or with a trained predictor).
-        thorough: The budget is thorough: a recipe that scales itself grows.
+        selector: Network that returns scores (b, d).
+        predictor: Network or predictor.
+        imputer: Replaces hidden values.
+        mask_costs: Costs of masks, such as `Continuity`.
+        regime: "free" or "fixed" explain labels (with a trained or a frozen predictor); "self" or "surrogate" explain a model (directly
+            or through a trained predictor).
+        thorough: Whether the budget is thorough: recipes that support it build larger networks.
     """
 
     selector: nn.Module | None = None
@@ -42,17 +42,17 @@ class Parts:
     thorough: bool = False
 
     def apply_regime(self, plan: AnyPlan) -> AnyPlan:
-        """A plan as the regime has it: a fixed predictor that is still to be learned learns first and then rests."""
-        learns_first = self.regime == "fixed" and not isinstance(self.predictor, (Frozen, BlackBox))
-        return plan.with_frozen_predictor() if learns_first else plan  # type: ignore[return-value]  # of its own class
+        """Adapt a plan to the regime: with "fixed", a predictor that needs training is trained first and then frozen."""
+        train_first = self.regime == "fixed" and not isinstance(self.predictor, (Frozen, BlackBox))
+        return plan.with_frozen_predictor() if train_first else plan  # type: ignore[return-value]  # the same class
 
     def imputer_or(self, default: nn.Module) -> nn.Module:
-        """The imputer given, or a default."""
+        """The user's imputer, or a default."""
         return default if self.imputer is None else self.imputer
 
 
 def selector_part(
-    given: nn.Module | None,
+    part: nn.Module | None,
     features: Features,
     family: MaskFactory,
     *,
@@ -60,33 +60,33 @@ def selector_part(
     activation: type[nn.Module] = nn.ReLU,
     spread: float | None = None,
 ) -> Selector:
-    """A selector of the network given, or of one that suits the features; it reads the model's output where it has a context of some."""
-    network = given if given is not None else kind_of(features).selector(features, context=context, activation=activation)
+    """A selector from a network, or from the default one of the features. It reads the model's output if `context` is not 0."""
+    network = part if part is not None else kind_of(features).selector(features, context=context, activation=activation)
     if spread is None:
-        spread = getattr(network, "default_spread", None)  # of a U-Net
+        spread = getattr(network, "default_spread", None)  # a U-Net has one
     return Selector(network, family, spread=spread, level=not family.fixed_size, reads_output=context > 0)
 
 
 def predictor_part(
-    given: nn.Module | Predictor | None,
+    part: nn.Module | Predictor | None,
     features: Features,
     outputs: Outputs,
     *,
     sees_mask: bool = True,
     activation: type[nn.Module] = nn.ReLU,
 ) -> Predictor:
-    """The predictor given, a network given as a predictor that trains, or one that suits the features."""
-    if isinstance(given, (Trained, Frozen, BlackBox)):
-        return given
-    if given is not None:
-        assert isinstance(given, nn.Module)
-        return Trained(given, outputs, sees_mask=False)
+    """The user's predictor, the user's network as a trained predictor, or the default one of the features."""
+    if isinstance(part, (Trained, Frozen, BlackBox)):
+        return part
+    if part is not None:
+        assert isinstance(part, nn.Module)
+        return Trained(part, outputs, sees_mask=False)
     network = kind_of(features).predictor(features, outputs.count, sees_mask=sees_mask, activation=activation)
     return Trained(network, outputs, sees_mask=sees_mask)
 
 
 def reinitialised_copy(predictor: Predictor) -> Predictor:
-    """The same architecture with new weights; what never trains is its own copy."""
+    """The same architecture with new weights; a predictor that is never trained is returned unchanged."""
     if not isinstance(predictor, Trained):
         return predictor
     copied = copy.deepcopy(predictor)
@@ -98,5 +98,5 @@ def reinitialised_copy(predictor: Predictor) -> Predictor:
 
 
 def adversary_part(predictor: Predictor, features: Features, outputs: Outputs) -> Predictor:
-    """A predictor that trains on what is hidden: the architecture of one that trains, else a new one."""
+    """A predictor to train on hidden features: a copy with new weights if `predictor` is trained, otherwise the default one."""
     return reinitialised_copy(predictor) if isinstance(predictor, Trained) else predictor_part(None, features, outputs)

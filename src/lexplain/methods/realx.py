@@ -28,21 +28,22 @@ def realx(
     spread: float | None = None,
     estimator: Estimator | None = None,
 ) -> Method:
-    """Pick the fewest features that let a predictor trained on random masks say y: its masks cannot carry the answer.
+    """Keep the fewest features from which a predictor trained on random masks predicts the target.
 
-    Beyond the paper, the price rises over `warmup` of the training and weights decay by `decay`. Networks are the paper's, of ReLU.
-    The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has the same mean.
+    Unlike in the paper, the price rises over the share `warmup` of the training, and there is weight decay (`decay`). Networks use ReLU
+    as in the paper. The paper's gradient is REBAR (`estimator=Rebar()`). The default, four samples with leave-one-out baselines, has
+    the same mean.
 
     Args:
-        features: what can be on or off.
-        outputs: what is predicted.
-        parts: what the user brings.
-        size: lambda, the price of keeping every feature, or how much to keep.
-        temperature: of relaxed masks, where the estimator uses them.
-        warmup: share of the training over which the price rises.
-        decay: weight decay.
-        spread: standard deviation of the scores of a row; None: 2 where a U-Net makes them, else they may grow.
-        estimator: how the selector learns from the cost of masks.
+        features: Fitted features.
+        outputs: Type of the predictions.
+        parts: Networks, imputer and regime supplied by the user.
+        size: Cost in nats of keeping all features (lambda), or how much to keep.
+        temperature: Temperature of relaxed masks, for estimators that use them.
+        warmup: Share of the training over which the price rises.
+        decay: Weight decay.
+        spread: Standard deviation of the scores of a row. None: 2 for a U-Net, otherwise unlimited.
+        estimator: Turns the cost of masks into gradients of the selector.
 
     Reference:
         Jethani et al., Have We Learned to Explain?: How Interpretability Methods Can Learn to Encode Predictions in their

@@ -1,4 +1,4 @@
-"""A named method: a function that builds parts and returns a Method, with what it needs beside it."""
+"""Recipes: functions that build parts and return a Method, with their requirements."""
 
 from __future__ import annotations
 
@@ -16,26 +16,25 @@ from .parts import Parts
 from .sizes import Size
 
 SizedBy = Literal["k", "price", "path"]
-NO_OPTIONS = ("features", "outputs", "parts", "k", "size", "plan")  # arguments of a recipe that are no settings of its own
+NO_OPTIONS = ("features", "outputs", "parts", "k", "size", "plan")  # arguments that are not options of a recipe
 THIRD = 1 / 3
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to build a method, and what the rest of the library must know of it.
+    """A function that builds a method, and what the rest of the library needs to know about it.
 
     Args:
-        build: the function.
-        sized_by: what says how much is kept: "k", a number of features; "price", what keeping features costs, or a rate to meet; "path",
-            a path of prices of which a tolerance chooses one, unless a price or a number is given.
-        size: how much it keeps where nobody says: of "k" the share of the features, of "price" the price.
-        reads_output: the selector sees the model's output, so that there must be a model.
-        imputer: what fills hidden values unless told, fitted to rows: "by kind" (`Kind.imputer`), a class, or None: what the function
-            takes by itself.
-        kinds: the kinds of features that it explains; None: any.
-        prices_masks: masks can be priced while it learns (`Explainer(continuity=)`).
-        scales_itself: with a thorough budget (`parts.thorough`) it grows instead of training longer.
-        joint_options: options that say how a predictor learns beside the selector, and are refused where it does not.
+        build: The function.
+        sized_by: What sets how much is kept. "k": a number of features. "price": the cost of keeping features, or a rate to reach.
+            "path": a tolerance chooses a price from a path, unless a price or a number is given.
+        size: Default amount to keep: for "k" a share of the features, for "price" the penalty.
+        reads_output: Whether the selector reads the model's output, so that a model is required.
+        imputer: Default imputer, fitted to rows: "by kind" (`Kind.imputer`) or a class. None: the function makes its own.
+        kinds: Kinds of features that it explains. None: any.
+        supports_mask_costs: Whether masks can have a cost in training (`Explainer(continuity=)`).
+        supports_thorough: Whether a thorough budget (`parts.thorough`) gives larger networks instead of longer training.
+        joint_training_options: Options for training the predictor together with the selector. They raise if it is not trained so.
     """
 
     build: Callable[..., Method]
@@ -59,26 +58,26 @@ class Recipe:
         thorough: bool = False,
         **options: Any,
     ) -> Method:
-        """Build the method of some features.
+        """Build the method for some features.
 
         Args:
-            features: what can be on or off, fitted.
-            outputs: what is predicted.
-            parts: what the user brings.
-            keep: how many features to keep, or a rate; None: the recipe's own.
-            penalty: instead, the price of keeping every feature.
-            thorough: grow, where the recipe can.
-            options: settings of the recipe's own.
+            features: Fitted features.
+            outputs: Type of the predictions.
+            parts: Networks, imputer and regime supplied by the user.
+            keep: Number of features to keep, or a rate. None: the recipe's default.
+            penalty: Instead of keep: cost in nats of keeping all features.
+            thorough: Whether to build larger networks, if the recipe supports it.
+            options: Options of the recipe, by name.
         """
         if self.kinds is not None and features.kind not in self.kinds:
             explained = ", ".join(self.kinds)
-            raise ValueError(f"method {self.name!r} explains features of kind {explained}, not {features.kind}; choose another method")
+            raise ValueError(f"Method {self.name!r} explains features of kind {explained}, not {features.kind}. Choose another method.")
         size = Size.of(keep, penalty, features.count)
         if thorough:
             parts = replace(parts, thorough=True)
         if self.sized_by == "k":
             if penalty is not None:
-                raise ValueError(f"{self.name} keeps a fixed number of features and has no penalty; give keep instead")
+                raise ValueError(f"{self.name} keeps a fixed number of features and has no penalty. Pass keep instead.")
             k = Size(rate=self.size).as_count(features.count) if size == Size() else size.as_count(features.count)
             return self.build(features, outputs, parts, k=k, **options)
         if self.sized_by == "price" and size == Size():
@@ -92,7 +91,7 @@ class Recipe:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """The names of its own settings."""
+        """The names of the recipe's options."""
         return tuple(name for name in inspect.signature(self.build).parameters if name not in NO_OPTIONS)
 
     @property
@@ -103,12 +102,12 @@ class Recipe:
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.build.__doc__)
 
-    def __deepcopy__(self, memo: object) -> Recipe:  # it never changes, and a function within a function has no place to be found at
+    def __deepcopy__(self, memo: object) -> Recipe:  # it is immutable, and a nested function cannot be found by its name
         return self
 
     def __reduce__(
         self,
-    ) -> tuple[Callable[[str, str], object], tuple[str, str]]:  # pickled by the place of its function, whose name it has taken
+    ) -> tuple[Callable[[str, str], object], tuple[str, str]]:  # pickled by the name of its function, which it replaces in the module
         return _found, (self.build.__module__, self.build.__qualname__)
 
 
@@ -129,10 +128,10 @@ def recipe(
     supports_thorough: bool = False,
     joint_training_options: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Method]], Recipe]:
-    """Make a recipe of the function below; see `Recipe`.
+    """Turn the decorated function into a recipe; see `Recipe`.
 
-    The function takes (features, outputs, parts, *, k) where it is sized by k, else (features, outputs, parts, *, size), and settings of
-    its own with their defaults.
+    The function takes (features, outputs, parts, *, k) if it is sized by k, otherwise (features, outputs, parts, *, size). Its options
+    are keyword arguments with defaults.
     """
     return lambda build: Recipe(
         build, sized_by, size, reads_output, imputer, kinds, supports_mask_costs, supports_thorough, joint_training_options

@@ -1,4 +1,4 @@
-"""How much a recipe keeps, from what the user asked for."""
+"""How much a recipe keeps, from the user's `keep` or `penalty`."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from ..objectives import Sparsity, TargetRate
 
 @dataclass(frozen=True)
 class Size:
-    """How much is kept of a row: k features, a rate of them on average, or whatever is worth its price. All None: nobody said."""
+    """How much is kept per row: k features, a rate on average, or the features whose gain exceeds their price. All None: not set."""
 
     k: int | None = None
     rate: float | None = None
-    penalty: float | None = None  # of keeping every feature (the papers' lambda, which multiplies the MEAN)
+    penalty: float | None = None  # cost of keeping all features (the papers' lambda, which multiplies the MEAN)
 
     @classmethod
     def of(cls, keep: float | None, penalty: float | None, count: int) -> Size:
-        """What keep and penalty say of `count` features; refuse what cannot be kept, and two ways of saying it."""
+        """The size that keep or penalty sets for `count` features. Raises if it is out of range, or if both are given."""
         check.keep_or_penalty(keep, penalty, count)
         if isinstance(keep, (int, np.integer)):
             return cls(k=int(keep))
         return cls(rate=None if keep is None else float(keep), penalty=penalty)
 
     def as_count(self, count: int) -> int:
-        """The number of features, of which there are `count`, that a method of a fixed number keeps."""
+        """How many of `count` features a fixed-size method keeps."""
         assert self.k is not None or self.rate is not None
         return self.k if self.k is not None else max(1, min(count - 1, round((self.rate or 0.0) * count)))
 
     def as_rate(self, count: int) -> float | None:
-        """The rate that is asked for, if one is."""
+        """The requested rate, if there is one."""
         return self.k / count if self.k is not None else self.rate
 
 
 @dataclass(frozen=True)
 class MaskFactory:
-    """A class of mask distributions with its settings, waiting for logits. A class, because explainers are pickled."""
+    """Builds mask distributions of one class from logits. It is a class, because explainers are pickled."""
 
     distribution: Callable[..., MaskDistribution]
     settings: Mapping[str, Any]
@@ -53,17 +53,17 @@ class MaskFactory:
             check.above_zero(temperature=self.settings["temperature"])
 
     def __call__(self, logits: Tensor, valid: Tensor | None) -> MaskDistribution:
-        """The distribution over masks of these logits (b, d)."""
+        """The distribution over masks for logits (b, d)."""
         return self.distribution(logits, valid=valid, **self.settings)
 
     @property
     def fixed_size(self) -> bool:
-        """Whether every mask keeps the same number of features, so that only their order matters."""
+        """Whether all masks keep the same number of features, so that only the order of scores matters."""
         return self.distribution is not Bernoulli
 
 
 def bernoulli_masks(count: int, size: Size, *, temperature: float, warmup: float = 0.0) -> tuple[MaskFactory, tuple[Term, ...]]:
-    """The mask family and the penalty of a method of independent coins: a price, or a rate to meet."""
+    """Mask factory and penalty of a method that keeps each feature independently, with a price or a target rate."""
     if size.penalty is not None:
         return MaskFactory(Bernoulli, {"temperature": temperature}), (Sparsity(size.penalty, warmup=warmup),)
     rate = size.as_rate(count)

@@ -33,28 +33,29 @@ def sufficient(
     masks: RandomMasks = UniformRate,
     estimator: Estimator | None = None,
 ) -> Method:
-    """Keep the k features that suffice: with them the prediction holds whatever the others are.
+    """Keep the k features with which the prediction holds whatever the others are.
 
-    LEX with one imputation a mask, which is outside the log: a lucky average of predictions is worth nothing. The predictor also learns
-    from masks of every size, so that the selector cannot write to it; once the selector is finished, it learns to read what was kept.
+    LEX with one imputation per mask, outside the log, so that averaging over imputations cannot hide wrong predictions. The predictor is
+    also trained on masks of all sizes, so that masks cannot encode the prediction. Once the selector is trained, the predictor is
+    trained on its masks.
 
     Args:
-        features: what can be on or off.
-        outputs: what is predicted.
-        parts: what the user brings.
-        k: how many features; a tenth of them unless told.
-        temperature: of the relaxed masks that carry gradients.
-        own_share: share of the rows on which the predictor learns from the selector's masks.
-        spread: standard deviation of the scores of a row; None: they may grow.
-        last: share of the training in which the predictor alone learns, from the masks of the finished selector.
-        masks: what else it learns from: masks of every size unless told.
-        estimator: how the selector learns from the cost of masks.
+        features: Fitted features.
+        outputs: Type of the predictions.
+        parts: Networks, imputer and regime supplied by the user.
+        k: Number of features to keep; by default a tenth of them.
+        temperature: Temperature of the relaxed masks that carry gradients.
+        own_share: Share of the rows on which the predictor is trained on the selector's masks.
+        spread: Standard deviation of the scores of a row. None: unlimited.
+        last: Share of the training, at the end, in which only the predictor is trained, on the masks of the finished selector.
+        masks: Other masks to train the predictor on; by default of all sizes.
+        estimator: Turns the cost of masks into gradients of the selector.
 
     Reference:
         Senetaire, Garreau, Frellsen and Mattei, Explainability as Statistical Inference, 2023, equations 5 and 6 with L = K = 1.
     """
-    _refuse_outside(1.0, own_share=own_share)
-    _refuse_outside(0.9, last=last)  # a selector that never learns says nothing
+    _check_shares(1.0, own_share=own_share)
+    _check_shares(0.9, last=last)  # the selector needs some of the training
     predictor = predictor_part(parts.predictor, features, outputs, sees_mask=False)
     network = parts.selector if parts.selector is not None else kind_of(features).selector(features, context=0)
     if estimator is None:
@@ -70,7 +71,7 @@ def sufficient(
     )
 
 
-def _refuse_outside(high: float, **shares: float) -> None:
+def _check_shares(high: float, **shares: float) -> None:
     for name, value in shares.items():
         if not (isinstance(value, (int, float, np.number)) and 0 <= value <= high):
-            raise ValueError(f"{name}={value!r}, but a number from 0 to {high:g} is needed")
+            raise ValueError(f"{name} must be a number from 0 to {high:g}, got {value!r}.")

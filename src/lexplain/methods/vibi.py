@@ -17,15 +17,15 @@ from .sizes import MaskFactory
 
 @recipe(sized_by="k", size=THIRD)
 def vibi(features: Features, outputs: Outputs, parts: Parts, *, k: int, temperature: float = 0.1, compression: float = 0.01) -> Method:
-    """Pick the k features that tell most about y while the pick tells little about x: L2X with an information bottleneck.
+    """L2X with an information bottleneck: the mask carries little information about the row.
 
     Args:
-        features: what can be on or off.
-        outputs: what is predicted.
-        parts: what the user brings.
-        k: how many features; a third of them unless told.
-        temperature: of the relaxed masks.
-        compression: beta, the price of a nat that the mask tells about x.
+        features: Fitted features.
+        outputs: Type of the predictions.
+        parts: Networks, imputer and regime supplied by the user.
+        k: Number of features to keep; by default a third of them.
+        temperature: Temperature of the relaxed masks.
+        compression: Cost per nat of information that the mask carries about the row (beta).
 
     Reference:
         Bang et al., Explaining a Black-Box by Using a Deep Variational Information Bottleneck Approach, 2021, equation 8.

@@ -1,4 +1,4 @@
-"""Plans: how a method learns. A plan owns the gradient estimator and the schedule, and says what the training loop does in which order."""
+"""Training plans. A plan holds the gradient estimator and the schedule, and returns the phases of the training loop."""
 
 from .plan import Phase as Phase, Plan as Plan, PredictorSchedule as PredictorSchedule, Step as Step
 from .rounds import Rounds as Rounds, prediction_information as prediction_information

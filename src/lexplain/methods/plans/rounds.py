@@ -1,4 +1,4 @@
-"""Learning by rounds: the predictor, then what each feature is worth to it, then the predictor again."""
+"""Training in rounds: the predictor, then the gain of each feature for it, then the predictor again."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen
 if TYPE_CHECKING:
     from ..method import Method
 
-EXPECTED_KEPT = 5  # features that a first guess expects to be left
-FIRST, GAINS = 2.0, 0.4  # epochs of a predictor's first training, and of a selector's, for one of a predictor's later ones
-FIRST_POLICY = log(4.0)  # log-odds of being on before anything is known: mostly on, since interactions show in company alone
+EXPECTED_KEPT = 5  # features that are expected to remain after all rounds
+FIRST, GAINS = 2.0, 0.4  # length of the predictor's first training, and of a selector's training; 1 is a later training of the predictor
+FIRST_POLICY = log(4.0)  # initial log-odds of being visible: mostly visible, since interactions need other features
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Alternate between a predictor and a selector that regresses the gain of each feature.
+    """Alternate between training a predictor and training a selector on the gain of each feature.
 
-    Each round draws anew what the selector finds worthless, so that the predictor cannot lean on it. The gain is taken outside the log,
+    Each round resamples the features with a low gain, so that the predictor cannot rely on them. The gain is computed outside the log,
     so that a prediction has to hold whatever the hidden features are.
 
     Args:
-        gains: how gains are measured.
-        rows: on how many rows.
-        rounds: how often the predictor learns again from what the selector keeps; None: as often as it takes to halve the features
-            down to a few, and twice more. More rounds take longer.
-        members_per_row: how many members of an ensemble each row teaches in a step.
-        slack: the predictor keeps what is worth this share of the price, since what it never sees it cannot learn again.
-        decay: weight decay of the first predictor, which sees every column and must not read noise into them, of the later ones, and
-            of the selector, whose goals are noisy.
-        price: nats that a feature has to be worth; None: `share` of what the predictor knows, in nats.
-        share: see price.
-        rate: share of the features to keep, instead of a price.
-        rests: leave the predictor as it is after its first training.
+        gains: Estimator of the gains.
+        rows: Number of rows on which gains are measured.
+        rounds: How often the predictor is trained again on the features that the selector keeps. None: as often as it takes to halve
+            the features down to a few, plus two. More rounds take longer.
+        members_per_row: How many members of an ensemble are trained on each row of a step.
+        slack: Share of the price above which the predictor still sees a feature. It cannot relearn features that it never sees.
+        decay: Weight decay of the first predictor (it sees all columns and must not fit noise), of the later predictors, and of the
+            selector (its targets are noisy).
+        price: Gain in nats above which a feature is kept. None: `share` of the predictor's information.
+        share: Price as a share of the predictor's information about the target. Used if price is None.
+        rate: Share of the features to keep, instead of a price.
+        freeze: Whether to freeze the predictor after its first training.
     """
 
     gains: MarginalGains
@@ -69,123 +69,123 @@ class Rounds:
 
     @property
     def chooses_price(self) -> bool:
-        """Whether nobody said how much to keep."""
+        """Whether neither a price nor a rate is set."""
         return self.price is None and self.rate is None
 
     def phases(self, method: Method) -> list[Phase]:
-        """The phases of a method: predictor, gains, predictor, gains, ..."""
+        """The phases of training: predictor, gains, predictor, gains, ..."""
         phases = self._first(method) if isinstance(method.predictor, Trained) else []
         phases.append(self._selector(method, 0))
-        for place in range(1, self.count(method) + 1):
-            phases += self._round(method, place)
+        for index in range(1, self.count(method) + 1):
+            phases += self._round(method, index)
         return self._shared(method, phases)
 
-    def _round(self, method: Method, place: int) -> list[Phase]:
-        learns = isinstance(method.predictor, Trained) and not self.freeze
-        return [self._predictor(method), self._selector(method, place)] if learns else [self._selector(method, place)]
+    def _round(self, method: Method, index: int) -> list[Phase]:
+        trained = isinstance(method.predictor, Trained) and not self.freeze
+        return [self._predictor(method), self._selector(method, index)] if trained else [self._selector(method, index)]
 
     def _shared(self, method: Method, phases: list[Phase]) -> list[Phase]:
-        """The phases, with 1 as the share of all those of the usual rounds; what is asked for beyond them takes longer."""
-        usual = default_rounds(method.features.count)
-        whole = GAINS + usual * sum(phase.share for phase in self._round(method, 1))
-        whole += FIRST if isinstance(method.predictor, Trained) else 0
-        return [replace(phase, share=phase.share / whole) for phase in phases]
+        """Scale the shares of the phases, so that the default rounds add up to 1. Additional rounds take longer."""
+        rounds = default_rounds(method.features.count)
+        total = GAINS + rounds * sum(phase.share for phase in self._round(method, 1))
+        total += FIRST if isinstance(method.predictor, Trained) else 0
+        return [replace(phase, share=phase.share / total) for phase in phases]
 
     def count(self, method: Method) -> int:
-        """How many rounds a method takes."""
+        """The number of rounds."""
         return default_rounds(method.features.count) if self.rounds is None else self.rounds
 
     def _first(self, method: Method) -> list[Phase]:
-        """Train the predictor on full rows; of a wide table on all columns, on the better half of them, and so on."""
+        """Train the predictor on full rows. For wide tables: on all columns, then on the better half of them, and so on."""
         first = self._predictor(method, first=True)
         network = getattr(method.predictor, "network", None)
-        # Of what is asked for by number, twice as many stay to choose from.
-        least = SCREENED_TO if self.rate is None else max(SCREENED_TO, ceil(2 * self.rate * method.features.count))
-        halvings = screening_rounds(method.features.count, least) if isinstance(network, ColumnScreen) else 0
+        # Screening leaves at least twice the requested number of features to choose from.
+        min_features = SCREENED_TO if self.rate is None else max(SCREENED_TO, ceil(2 * self.rate * method.features.count))
+        halvings = screening_rounds(method.features.count, min_features) if isinstance(network, ColumnScreen) else 0
         screening = [
-            replace(first, share=2 * first.share, on_start=drop_half(method, least) if place else None) for place in range(halvings)
+            replace(first, share=2 * first.share, on_start=drop_half(method, min_features) if index else None) for index in range(halvings)
         ]
-        return [*screening, replace(first, on_start=drop_half(method, least) if halvings else None)]
+        return [*screening, replace(first, on_start=drop_half(method, min_features) if halvings else None)]
 
     def with_frozen_predictor(self) -> Rounds:
-        """The same plan for a predictor that rests after its first training."""
+        """The same plan with a predictor that is frozen after its first training."""
         return replace(self, freeze=True)
 
     def check_parts(self, method: Method, p: MaskDistribution) -> None:
-        """Nothing: gains are measured with any masks and any predictor."""
+        """Do nothing: gains can be measured with any masks and any predictor."""
 
     def extra_round(self, method: Method, price: float) -> list[Phase]:
-        """One more round at a price that was chosen after the others: gains are measured in the company that it keeps."""
+        """The phases of one more round at a price chosen after the other rounds. Gains are measured among the features kept at it."""
         return self._shared(method, replace(self, price=price, rate=None)._round(method, self.count(method)))
 
     def _predictor(self, method: Method, *, first: bool = False) -> Phase:
-        def check(batch: Batch, members_per_row: int = 1) -> Tensor:
+        def validation_loss(batch: Batch, members_per_row: int = 1) -> Tensor:
             x, target, copies = batch.x, batch.target, members_per_row * method.objective.likelihood.imputations
             if copies > 1:
-                again = torch.arange(len(x), device=x.device).repeat(copies)
-                x, target = x[again], rows_of(target, again)
-            if first:  # nothing is hidden, so that nothing has to be drawn
+                repeated = torch.arange(len(x), device=x.device).repeat(copies)
+                x, target = x[repeated], rows_of(target, repeated)
+            if first:  # nothing is hidden, so nothing has to be imputed
                 return cross_entropy(target, method.predictor(x, x.new_ones((), dtype=torch.bool).expand_as(x))).mean()
-            raw = encoded_mask(method.features, require_aux_target(batch) > 0, batch.valid).repeat(copies, *[1] * (x.dim() - 1))
-            return cross_entropy(target, method.predictor(method.imputer(x, raw), raw)).mean()
+            encoded = encoded_mask(method.features, require_aux_target(batch) > 0, batch.valid).repeat(copies, *[1] * (x.dim() - 1))
+            return cross_entropy(target, method.predictor(method.imputer(x, encoded), encoded)).mean()
 
         def loss(batch: Batch) -> Tensor:
-            return check(batch, self.members_per_row)
+            return validation_loss(batch, self.members_per_row)
 
         copies = self.members_per_row * method.objective.likelihood.imputations
-        assert isinstance(method.predictor, Trained)  # no other learns
-        step = Step("predictor", method.predictor, loss, check, copies, 2.0, self.decay[0 if first else 1])
-        return Phase("predictor", (step,), FIRST if first else 1.0, make_aux_targets=None if first else self._shown_goals(method))
+        assert isinstance(method.predictor, Trained)  # only these are trained
+        step = Step("predictor", method.predictor, loss, validation_loss, copies, 2.0, self.decay[0 if first else 1])
+        return Phase("predictor", (step,), FIRST if first else 1.0, make_aux_targets=None if first else self._visible_targets(method))
 
-    def _shown_goals(self, method: Method) -> Callable[[Batch, int], Tensor]:
-        """What a predictor is shown is above 0; the selector rests while it learns, so that it is asked once."""
+    def _visible_targets(self, method: Method) -> Callable[[Batch, int], Tensor]:
+        """Make targets that are above 0 for the features a predictor sees. They are computed once: the selector is frozen meanwhile."""
 
         @torch.no_grad()
-        def shown(batch: Batch, max_rows: int) -> Tensor:
+        def visible(batch: Batch, max_rows: int) -> Tensor:
             method.eval()
             return torch.cat([method.selector.logits(part.x, part.context, part.valid) for part in batch.chunks(max_rows)]) - log(
                 self.slack
             )
 
-        return shown
+        return visible
 
-    def _selector(self, method: Method, place: int) -> Phase:
+    def _selector(self, method: Method, index: int) -> Phase:
         def loss(batch: Batch) -> Tensor:
-            network, goal = method.selector.network, require_aux_target(batch) + method.selector.offset
-            miss = mse_loss(method.selector.logits(batch.x, batch.context, batch.valid), goal, reduction="none")
-            if batch.valid is not None:  # padding has no gain to regress
-                return miss[batch.valid].mean()
-            return miss[:, network.places].mean() if isinstance(network, ColumnScreen) else miss.mean()
+            network, target = method.selector.network, require_aux_target(batch) + method.selector.offset
+            error = mse_loss(method.selector.logits(batch.x, batch.context, batch.valid), target, reduction="none")
+            if batch.valid is not None:  # padding has no gain
+                return error[batch.valid].mean()
+            return error[:, network.places].mean() if isinstance(network, ColumnScreen) else error.mean()
 
         step = Step("selector", method.selector, loss, loss, decay=self.decay[2])
-        return Phase("gains", (step,), GAINS, sample_rows=self.rows, make_aux_targets=self._goals(method, place))
+        return Phase("gains", (step,), GAINS, sample_rows=self.rows, make_aux_targets=self._gain_targets(method, index))
 
-    def _goals(self, method: Method, place: int) -> Callable[[Batch, int], Tensor]:
+    def _gain_targets(self, method: Method, index: int) -> Callable[[Batch, int], Tensor]:
         @torch.no_grad()
-        def goals(batch: Batch, max_rows: int) -> Tensor:
+        def targets(batch: Batch, max_rows: int) -> Tensor:
             method.eval()
-            among = unscreened_features(method).nonzero()[:, 0]
-            step = max(1, max_rows // (1 + min(self.gains.features_per_mask, len(among))))
-            found = torch.cat([part_goals(part, among) for part in batch.chunks(step)])
-            measured = found[:, among] if batch.valid is None else found[batch.valid]
-            method.selector.offset.fill_(-self._threshold(method, batch, measured.cpu().numpy(), place))
-            return found
+            features = unscreened_features(method).nonzero()[:, 0]
+            step = max(1, max_rows // (1 + min(self.gains.features_per_mask, len(features))))
+            result = torch.cat([part_targets(part, features) for part in batch.chunks(step)])
+            measured = result[:, features] if batch.valid is None else result[batch.valid]
+            method.selector.offset.fill_(-self._threshold(method, batch, measured.cpu().numpy(), index))
+            return result
 
-        def part_goals(part: Batch, among: Tensor) -> Tensor:
+        def part_targets(part: Batch, features: Tensor) -> Tensor:
             p = method.distribution(part)
-            if place == 0:
+            if index == 0:
                 p = Bernoulli(torch.full_like(p.logits, FIRST_POLICY), p.valid)
-            return self.gains(p, lambda mask: method.kl_to_full(part, mask), among=among).clamp(MIN_GAIN, MAX_GAIN).log()
+            return self.gains(p, lambda mask: method.kl_to_full(part, mask), among=features).clamp(MIN_GAIN, MAX_GAIN).log()
 
-        return goals
+        return targets
 
-    def _threshold(self, method: Method, batch: Batch, goals: np.ndarray, place: int) -> float:
-        """The log-gain that the next round asks of a feature; no round drops more than half of what is left."""
-        gently = float(np.quantile(goals, 1 - 0.5 ** (place + 1)))
+    def _threshold(self, method: Method, batch: Batch, log_gains: np.ndarray, index: int) -> float:
+        """The log-gain above which the next round keeps a feature. No round drops more than half of the remaining features."""
+        limit = float(np.quantile(log_gains, 1 - 0.5 ** (index + 1)))
         if self.rate is not None:
-            return min(gently, float(np.quantile(goals, 1 - self.rate)))
+            return min(limit, float(np.quantile(log_gains, 1 - self.rate)))
         price = self.share * prediction_information(method, batch) if self.price is None else self.price
-        return min(gently, log(max(price, MIN_GAIN)))
+        return min(limit, log(max(price, MIN_GAIN)))
 
 
 def require_aux_target(batch: Batch) -> Tensor:
@@ -195,16 +195,16 @@ def require_aux_target(batch: Batch) -> Tensor:
 
 
 def default_rounds(features: int) -> int:
-    """How many rounds it takes to halve the features, of a wide table those that screening leaves, down to a few, and two more."""
+    """Number of rounds to halve the features (for wide tables, those left by screening) down to a few, plus two."""
     return 2 + max(1, ceil(log2((features if features <= SCREENED_FROM else SCREENED_TO) / EXPECTED_KEPT)))
 
 
 def prediction_information(method: Method, batch: Batch, *, most: int = 10_000) -> float:
-    """What a predictor knows of rows, in nats: how far its predictions lie from their mean."""
-    whole = method.predict_full(batch.x[:most])
-    if isinstance(whole, Normal):
-        return float((whole.loc - whole.loc.mean()).square().mean()) / 2
-    assert isinstance(whole, Categorical)
-    probabilities = whole.probs
+    """The predictor's information about the target, in nats: mean divergence of its predictions from their average."""
+    full = method.predict_full(batch.x[:most])
+    if isinstance(full, Normal):
+        return float((full.loc - full.loc.mean()).square().mean()) / 2
+    assert isinstance(full, Categorical)
+    probabilities = full.probs
     mean = probabilities.mean(0)
-    return float((probabilities * (whole.logits - mean.log())).sum(-1).mean())
+    return float((probabilities * (full.logits - mean.log())).sum(-1).mean())

@@ -1,4 +1,4 @@
-"""A wide table's first question: which columns matter at all?"""
+"""Screening of wide tables: drop columns that the predictor does not need."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...objectives import cross_entropy
 if TYPE_CHECKING:
     from ..method import Method
 
-MIN_GAIN, MAX_GAIN = 2e-4, 4.0  # nats between which gains are told apart; what lies beyond is surely dropped, or surely kept
-SCREENED_FROM, SCREENED_TO = 32, 16  # more features than the first are screened until there are as few as the second
-DRAWS = 8  # values drawn anew for a feature of each row
-SURE = 3.0  # standard errors above 0 at which a feature is surely worth something
+MIN_GAIN, MAX_GAIN = 2e-4, 4.0  # nats; gains are clipped to this range, beyond which features are clearly dropped or kept
+SCREENED_FROM, SCREENED_TO = 32, 16  # tables with more features than the first are screened down to the second
+DRAWS = 8  # permutations of each feature
+SURE = 3.0  # standard errors above 0 from which a feature counts as important
 
 
 class ColumnScreen(nn.Module):
-    """Show a network some columns alone; the others look like their mean.
+    """A network that sees some of the columns; the others are set to their mean.
 
     Args:
-        network: what reads the columns.
-        columns: how many there are.
-        features: for a network of one score a feature, how many; a feature that is not seen has the lowest score.
+        network: Network that reads the columns.
+        columns: Number of columns.
+        features: Number of features, for a network with one score per feature. Features that it does not see get the lowest score.
     """
 
     seen: Tensor  # (columns,)
@@ -42,30 +42,30 @@ class ColumnScreen(nn.Module):
         self.register_buffer("scored", torch.ones(features, dtype=torch.bool))
 
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
-        """What the network says of rows (n, columns)."""
-        louder = (len(self.seen) / self.seen.sum()).sqrt()  # the few that are left reach a layer as loud as all did
-        answer: Tensor = self.network(x * (self.seen * louder), *context)
-        return torch.where(self.scored, answer, log(MIN_GAIN)) if self.features else answer
+        """Outputs of the network for rows (n, columns)."""
+        scale = (len(self.seen) / self.seen.sum()).sqrt()  # keeps the scale of a layer's input when few columns are left
+        output: Tensor = self.network(x * (self.seen * scale), *context)
+        return torch.where(self.scored, output, log(MIN_GAIN)) if self.features else output
 
     @property
     def places(self) -> Tensor:
-        """Which features have a score of their own."""
+        """The indices of the features that the network scores."""
         return self.scored.nonzero()[:, 0]
 
     def reset_parameters(self) -> None:
-        """Let the network start anew on the columns that are left."""
+        """Reset the network, to train it on the remaining columns."""
         self.network.reset_parameters()  # type: ignore[operator]  # Ensemble has it
 
 
 def add_screen(network: nn.Module, features: Features, *, scores: bool) -> nn.Module:
-    """The network, behind a screen where a table is wide; scores: it has one answer a feature."""
+    """Wrap the network in a `ColumnScreen` if the table is wide. scores: the network returns one score per feature."""
     if features.count <= SCREENED_FROM or not kind_of(features).flat:
         return network
     return ColumnScreen(network, prod(features.shape), features=features.count if scores else 0)
 
 
 def screening_rounds(features: int, least: int = SCREENED_TO) -> int:
-    """How often half of the features have to go until as few are left; none where a table is not wide."""
+    """How often half of the features are dropped until `least` are left. 0 if the table is not wide."""
     count = 0
     while features > least and (count or features > SCREENED_FROM):
         features, count = max(least, ceil(features / 2)), count + 1
@@ -74,50 +74,50 @@ def screening_rounds(features: int, least: int = SCREENED_TO) -> int:
 
 @torch.no_grad()
 def permutation_importance(method: Method, batch: Batch, *, max_rows: int) -> tuple[Tensor, Tensor]:
-    """How much worse (d,) the target of rows nobody learned from is predicted when a feature takes another row's value; and the error (d,).
+    """Increase (d,) of the loss on held-out rows when a feature takes another row's value, and its standard error (d,).
 
-    What is known of the target, and not of the predictor, tells a column that a predictor leans on by mistake: without it the
-    predictor is better.
+    The loss uses the target, not the model's prediction on full rows. So it also exposes columns that a predictor relies on by mistake:
+    without them it predicts better.
 
     Reference: Breiman, Random Forests, 2001, section 10.
     """
-    whole = torch.ones_like(batch.x, dtype=torch.bool)
+    full = torch.ones_like(batch.x, dtype=torch.bool)
     count = method.features.count
 
-    parts = [slice(at, at + max_rows) for at in range(0, len(batch), max_rows)]
+    parts = [slice(start, start + max_rows) for start in range(0, len(batch), max_rows)]
 
     def cost(x: Tensor) -> Tensor:
-        return torch.cat([cross_entropy(batch.take(part).target, method.predictor(x[part], whole[part])) for part in parts])
+        return torch.cat([cross_entropy(batch.take(part).target, method.predictor(x[part], full[part])) for part in parts])
 
     owners = method.features.expand(torch.eye(count, dtype=torch.bool, device=batch.x.device))  # (d, D): the columns of each feature
-    base, worse = cost(batch.x), torch.zeros(count, len(batch), device=batch.x.device)
+    base, increase = cost(batch.x), torch.zeros(count, len(batch), device=batch.x.device)
     for _ in range(DRAWS):
         other = batch.x[torch.randperm(len(batch), device=batch.x.device)]
-        worse += torch.stack([cost(torch.where(owner, other, batch.x)) for owner in owners])
-    lost = worse / DRAWS - base  # (d, b)
-    return lost.mean(1), lost.std(1) / sqrt(len(batch))
+        increase += torch.stack([cost(torch.where(owner, other, batch.x)) for owner in owners])
+    mean_increase = increase / DRAWS - base  # (d, b)
+    return mean_increase.mean(1), mean_increase.std(1) / sqrt(len(batch))
 
 
 def drop_half(method: Method, least: int = SCREENED_TO) -> Callable[[Batch, int], None]:
-    """Before a phase: keep the half of the features that is worth more, and let the predictor learn anew from it.
+    """A function to call before a phase: it keeps the more important half of the features and resets the predictor.
 
-    What is surely worth something stays in any case: where most columns of a wide table matter, few go.
+    Features that are clearly important are always kept. If most columns of a wide table matter, few are dropped.
     """
 
     @torch.no_grad()
     def drop(validation: Batch, max_rows: int) -> None:
         method.eval()
         value, error = permutation_importance(method, validation, max_rows=max_rows)
-        left = unscreened_features(method)
-        value[~left] = -torch.inf
+        remaining = unscreened_features(method)
+        value[~remaining] = -torch.inf
         kept = value > SURE * error
-        kept[value.topk(max(least, ceil(int(left.sum()) / 2))).indices] = True
-        chooses, predicts = method.selector.network, getattr(method.predictor, "network", None)
-        assert isinstance(chooses, ColumnScreen) and isinstance(predicts, ColumnScreen)
-        for network in (chooses, predicts):
+        kept[value.topk(max(least, ceil(int(remaining.sum()) / 2))).indices] = True
+        selector, predictor = method.selector.network, getattr(method.predictor, "network", None)
+        assert isinstance(selector, ColumnScreen) and isinstance(predictor, ColumnScreen)
+        for network in (selector, predictor):
             network.seen.copy_(method.features.expand(kept))
-        chooses.scored.copy_(kept)
-        predicts.reset_parameters()
+        selector.scored.copy_(kept)
+        predictor.reset_parameters()
 
     return drop
 

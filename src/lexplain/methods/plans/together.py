@@ -1,4 +1,4 @@
-"""Predictor and selector in one backward pass."""
+"""Training of predictor and selector in one backward pass."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class Together(Turns):
-    """Predictor and selector learn from the same prediction of the same masks, in one backward pass: about half the cost of turns.
+    """Train predictor and selector on the same masks in one backward pass, at about half the cost of `Turns`.
 
-    Where that is not possible they take turns: where the estimator sends no gradient through masks, where the predictor does not train or
-    rests, or where it never learns from the selector's masks. Args as for `Turns`.
+    In three cases they alternate instead: the estimator has no gradient through masks, the predictor is not trained (or frozen), or it
+    is never trained on the selector's masks. Takes the arguments of `Turns`.
     """
 
     def _turns(self, method: Method, steps: list[Step]) -> tuple[Step, ...]:
@@ -36,15 +36,15 @@ class Together(Turns):
         )
 
     def _at_once(self, method: Method) -> bool:
-        """Whether one backward pass can teach both networks, and nobody else has to learn between."""
+        """Whether one backward pass can train both networks, and no other network is trained in between."""
         alone = self.adversary is None and self.baseline is None and not self.schedule.freeze
         alone = alone and (self.schedule.masks is None or self.schedule.own_share > 0)
         return alone and isinstance(method.predictor, Trained) and bool(getattr(self.estimator, "returns_cost", False))
 
     def _joint_loss(self, method: Method, batch: Batch) -> Tensor:
-        """The cost of the selector's masks on a share of the rows, and of masks that depend on nothing on the others.
+        """The cost of the selector's masks on a share of the rows, and of random masks on the others.
 
-        The first rows of a batch are as good as any, since batches are shuffled; the selector runs on them alone.
+        Batches are shuffled, so the share is the first rows. The selector runs on these only.
         """
         share = 1.0 if self.schedule.masks is None else self.schedule.own_share
         own = max(1, round(share * len(batch)))

@@ -1,4 +1,4 @@
-"""Networks that take turns in every iteration."""
+"""Training of networks that alternate in each iteration."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from .plan import Phase, PredictorSchedule, Step
 if TYPE_CHECKING:
     from ..method import Method
 
-FIXED = PredictorSchedule(masks=FixedRate, pretrain_share=0.5, freeze=True)  # learn a predictor of any mask first, then leave it as it is
+FIXED = PredictorSchedule(masks=FixedRate, pretrain_share=0.5, freeze=True)  # train on random masks first, then freeze
 
 
 @dataclass(frozen=True)
 class Adversary:
-    """A predictor that learns from what is hidden, and the weight of its confusion in the selector's cost (MEED)."""
+    """A predictor trained on the hidden features, and the weight of its loss in the selector's cost (MEED)."""
 
     predictor: Predictor
     weight: float = 1.0
 
 
 class Turns(nn.Module):
-    """Predictor, adversary, baseline and selector learn one after the other from each batch.
+    """Train predictor, adversary, baseline and selector one after the other on each batch.
 
     Args:
-        estimator: how the selector learns from the cost of masks.
-        schedule: how the predictor learns beside it.
-        baseline: a network on full rows whose cost is the selector's baseline (INVASE).
-        adversary: learns from what is hidden (MEED).
-        prior: an explainer to start from (MEED).
-        decay: weight decay of all that trains, decoupled from the gradient.
+        estimator: Turns the cost of masks into gradients of the selector.
+        schedule: How the predictor is trained.
+        baseline: Network on full rows whose cost is the selector's baseline (INVASE).
+        adversary: Predictor trained on the hidden features (MEED).
+        prior: Explainer to start from (MEED).
+        decay: Weight decay of all trained networks, decoupled from the gradient.
     """
 
     measures_gains = False
@@ -67,40 +67,38 @@ class Turns(nn.Module):
         self.decay = decay
 
     def with_frozen_predictor(self) -> Turns:
-        """The same plan for a predictor that learns from random masks first and then rests."""
-        rested = copy.copy(self)
-        rested.schedule = replace(FIXED, last=self.schedule.last)
-        return rested
+        """The same plan with a predictor that is trained on random masks first and then frozen."""
+        frozen = copy.copy(self)
+        frozen.schedule = replace(FIXED, last=self.schedule.last)
+        return frozen
 
     def extra_round(self, method: Method, price: float) -> list[Phase]:
-        """Nothing: no gains are measured."""
+        """Return no phases, because no gains are measured."""
         return []
 
     def check_parts(self, method: Method, p: MaskDistribution) -> None:
-        """Refuse an estimator that asks more of the masks, the predictor or the imputer than they can do."""
+        """Raise if the masks, the predictor or the imputer lack what the estimator needs."""
         estimator, name = self.estimator, type(self.estimator).__name__
         if not hasattr(estimator, "needs"):
-            raise TypeError(f"estimator={estimator!r}, but an object of `lexplain.estimators` is needed, such as Reinforce()")
+            raise TypeError(f"estimator must be an object of lexplain.estimators, such as Reinforce(), got {estimator!r}.")
         if not hasattr(p, estimator.needs):
             raise TypeError(
-                f"{name} needs a mask distribution with `{estimator.needs}`, which {type(p).__name__} has not; "
-                "choose an estimator that needs less, such as Pathwise (`relaxed`) or Reinforce (`draw`)"
+                f"{name} needs a mask distribution with {estimator.needs}, which {type(p).__name__} does not have. "
+                "Use another estimator, such as Pathwise (relaxed) or Reinforce (draw)."
             )
         if estimator.needs_gradient and not getattr(method.predictor, "differentiable", True):
-            raise TypeError(
-                f"{name} needs gradients through the predictor, which a black box has not; choose Reinforce, or regime='surrogate'"
-            )
+            raise TypeError(f"{name} needs gradients of the predictor, but a black box has none. Use Reinforce, or regime='surrogate'.")
         if getattr(estimator, "needs_smooth", False) and not getattr(method.imputer, "smooth", True):
-            fills = type(method.imputer).__name__
+            imputer = type(method.imputer).__name__
             raise TypeError(
-                f"{name} is unbiased only where filled values move smoothly with a soft mask, but {fills} chooses by it "
-                "what to fill in; choose Reinforce or StraightThrough, or an imputer such as Constant, Marginal or IndependentGaussian"
+                f"{name} needs imputed values that change smoothly with a soft mask, but those of {imputer} do not. "
+                "Use Reinforce or StraightThrough, or an imputer such as Constant, Marginal or IndependentGaussian."
             )
 
-    # ---- what the loop does ----
+    # ---- phases and steps ----
 
     def phases(self, method: Method) -> list[Phase]:
-        """The predictor alone, all in turns, and the predictor alone again, as the schedule says."""
+        """The predictor alone, then all networks alternating, then the predictor alone, with the shares of the schedule."""
         steps, schedule = self._steps(method), self.schedule
         head = [Phase("predictor", tuple(steps), schedule.pretrain_share)] if steps and schedule.pretrain_share else []
         turns = self._turns(method, steps)
@@ -114,7 +112,7 @@ class Turns(nn.Module):
         return [*head, Phase("selector", turns, share, method.objective.burn_in), *tail]
 
     def _steps(self, method: Method) -> list[Step]:
-        """The turns of all but the selector."""
+        """The steps of all networks except the selector."""
         copies, steps = method.objective.likelihood.model_rows_per_row, []
         if isinstance(method.predictor, Trained):
             steps.append(self._step("predictor", method.predictor, partial(self._predictor_loss, method), copies))
@@ -142,26 +140,26 @@ class Turns(nn.Module):
     # ---- masks ----
 
     def distribution(self, method: Method, batch: Batch) -> MaskDistribution:
-        """The selector's distribution over masks, led by the prior explainer while it trains."""
+        """The selector's distribution over masks, combined with the prior explainer in training."""
         if self.prior is None or not method.selector.training:
             return method.distribution(batch)
         logits = self.prior.merge(method.selector.logits(batch.x, batch.context, batch.valid), batch)
         return method.selector.family(logits, batch.valid)
 
     def _training_masks(self, method: Method, batch: Batch) -> Tensor:
-        """Masks (1, L, b, d) that a predictor learns on."""
+        """Masks (1, L, b, d) to train a predictor on."""
         if self.schedule.masks is None:
             return self._own_masks(method, batch)
-        drawn = self._random_masks(method, batch)
+        sampled = self._random_masks(method, batch)
         share = self.schedule.own_share
         if not share:
-            return drawn
-        return torch.where(torch.rand(len(batch), 1, device=batch.x.device) < share, self._own_masks(method, batch), drawn)
+            return sampled
+        return torch.where(torch.rand(len(batch), 1, device=batch.x.device) < share, self._own_masks(method, batch), sampled)
 
     def _random_masks(self, method: Method, batch: Batch) -> Tensor:
         assert self.schedule.masks is not None
-        drawn = self.schedule.masks(len(batch), method.features.count, valid=batch.valid, device=batch.x.device)
-        return drawn.sample((1, method.objective.likelihood.masks))
+        masks = self.schedule.masks(len(batch), method.features.count, valid=batch.valid, device=batch.x.device)
+        return masks.sample((1, method.objective.likelihood.masks))
 
     def _own_masks(self, method: Method, batch: Batch) -> Tensor:
         with torch.no_grad():
@@ -170,7 +168,7 @@ class Turns(nn.Module):
     # ---- losses ----
 
     def cost(self, method: Method, batch: Batch, mask: Tensor) -> Tensor:
-        """The cost (M, b) of masks (M, L, b, d): all that the selector is to make small, but the penalties."""
+        """The cost (M, b) of masks (M, L, b, d): the objective of the selector without the penalties."""
         batch = replace(batch, mask=mask, predicted=method.predict(batch, mask))
         total = method.objective.cost(batch)
         if self.adversary is not None:
@@ -178,7 +176,7 @@ class Turns(nn.Module):
         return total
 
     def _infidelity(self, method: Method, batch: Batch, mask: Tensor, target: Distribution) -> Tensor:
-        """How far (M, b) the adversary, who reads what is hidden, is from a target."""
+        """Loss (M, b) of the adversary, which reads the hidden features, for a target."""
         hidden = complement(mask)
         hidden = hidden if batch.valid is None else hidden & batch.valid if hidden.dtype == torch.bool else hidden * batch.valid
         predicted = method.predict(batch, hidden, self.adversary)
@@ -197,7 +195,7 @@ class Turns(nn.Module):
         return self._infidelity(method, batch, self._training_masks(method, batch), batch.target).mean()
 
     def _baseline_cost(self, batch: Batch) -> Tensor:
-        """The baseline's cost (b,) of full rows."""
+        """The baseline's loss (b,) on full rows."""
         assert self.baseline is not None
         return cross_entropy(batch.target, self.baseline(batch.x, torch.ones_like(batch.x)))
 
