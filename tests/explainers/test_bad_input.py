@@ -228,7 +228,7 @@ def test_settings_that_cannot_be_met(name):
 
 @pytest.mark.parametrize("method", ["l2x", "lex", "vibi"])
 def test_a_price_for_a_method_of_fixed_size(method):
-    with refused(ValueError, f"{method} keeps a fixed number", "no penalty", "give keep"):
+    with refused(ValueError, method, "fixed number", "penalty", "keep"):
         Explainer(method, penalty=0.1).fit(X, Y)
 
 

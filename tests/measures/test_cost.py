@@ -138,11 +138,11 @@ def test_groups_are_hidden_together_and_numpy_s_numbers_are_left_alone():
 
 def test_it_can_be_taken_only_with_all_that_it_needs(monkeypatch):
     evaluation = evaluation_of([0.0])
-    assert NEEDS["peer"].there(evaluation)
+    assert NEEDS["peer"].is_met(evaluation)
     for lacking in ("explain", "predict", "fit_seconds"):
-        assert not NEEDS["peer"].there(replace(evaluation, callables=replace(evaluation.callables, **{lacking: None})))
+        assert not NEEDS["peer"].is_met(replace(evaluation, callables=replace(evaluation.callables, **{lacking: None})))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert not NEEDS["peer"].there(evaluation)
+    assert not NEEDS["peer"].is_met(evaluation)
 
 
 def test_an_explainer_knows_what_its_fit_took_and_its_card_says_when_it_pays(monkeypatch, short_judges):

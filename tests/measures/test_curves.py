@@ -126,12 +126,12 @@ def test_ties_come_in_an_order_of_their_own():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"scores": X[:, :2]}, "one score"),
-        ({"scores": X * torch.nan}, "not NaN"),
-        ({"steps": 0}, "steps=0"),
+        ({"scores": X[:, :2]}, f"{COUNT} features"),
+        ({"scores": X * torch.nan}, "NaN"),
+        ({"steps": 0}, "steps"),
     ],
 )
 @pytest.mark.parametrize("curve", [insertion_curve, deletion_curve], ids=["insertion", "deletion"])
-def test_refusals(curve, how, words):
+def test_errors(curve, how, words):
     with pytest.raises(ValueError, match=words):
         curve(model, FEATURES, X, **{"scores": X, **how})

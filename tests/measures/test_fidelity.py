@@ -97,7 +97,7 @@ def test_rows_in_flight_are_bounded_and_change_nothing(hides):
     assert max(seen) == 70
 
 
-def test_refusals():
+def test_errors():
     with pytest.raises(ValueError, match="several classes"):
         same_class(QueriedFunction(lambda x: x[:, :1]), FEATURES, TEST, only(0, rows=500))
     with pytest.raises(ValueError, match="threshold it"):

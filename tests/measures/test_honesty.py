@@ -44,9 +44,9 @@ def test_mask_only_accuracy_survives_one_class():
     ("call", "words"),
     [
         (lambda: mask_only_accuracy(MASK, torch.zeros(3), MASK[:, :2], torch.zeros(3)), "same features"),
-        (lambda: mask_only_accuracy(MASK, torch.zeros(2), MASK, torch.zeros(3)), "one label a row"),
+        (lambda: mask_only_accuracy(MASK, torch.zeros(2), MASK, torch.zeros(3)), "one label per row"),
     ],
 )
-def test_refusals(call, words):
+def test_errors(call, words):
     with pytest.raises(ValueError, match=words):
         call()

@@ -110,9 +110,9 @@ def test_auroc_does_not_compare_every_pair():
         (lambda: log_likelihood(PROBABILITIES, LABELS + 1), "class indices"),
         (lambda: log_likelihood(PROBABILITIES, LABELS - 1), "class indices"),
         (lambda: accuracy(PROBABILITIES, LABELS + 0.5), "class indices"),
-        (lambda: agreement(PROBABILITIES, PROBABILITIES[:2]), "cannot be paired"),
+        (lambda: agreement(PROBABILITIES, PROBABILITIES[:2]), "same rows"),
     ],
 )
-def test_refusals(call, words):
+def test_errors(call, words):
     with pytest.raises(ValueError, match=words):
         call()

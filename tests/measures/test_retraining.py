@@ -114,11 +114,11 @@ def test_areas_by_hand():
 
 
 @pytest.mark.parametrize("fractions", [(0.5,), (0.5, 0.1), (0.0, 1.5), (-0.1, 0.5)])
-def test_refuses_fractions_that_do_not_rise(fractions):
-    with pytest.raises(ValueError, match="that rise"):
+def test_fractions_that_do_not_rise_raise(fractions):
+    with pytest.raises(ValueError, match="fractions"):
         curve(TRAIN.x, TEST.x, fractions=fractions)
 
 
-def test_refuses_scores_of_other_rows():
-    with pytest.raises(ValueError, match="do not fit 2000 rows"):
+def test_scores_of_other_rows_raise():
+    with pytest.raises(ValueError, match="2000 rows"):
         curve(TRAIN.x[:5], TEST.x)

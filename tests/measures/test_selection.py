@@ -29,6 +29,6 @@ def test_padding_counts_in_no_rate():
         (lambda: selection_rate(MASK, MASK[:2]), "do not fit"),
     ],
 )
-def test_refusals(call, words):
+def test_errors(call, words):
     with pytest.raises(ValueError, match=words):
         call()

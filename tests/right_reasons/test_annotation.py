@@ -13,9 +13,9 @@ def test_columns_and_words():
     assert mask_from_columns(["dose"], NAMES).tolist() == [False, True, False]
     assert mask_from_words(["Post*", "re"], ["Posting", "post", "re", "are"]).tolist() == [True, False, True, False]
     assert mask_from_words(["post*"], ["Posting", "a.b"], ignore_case=True).tolist() == [True, False]
-    with pytest.raises(ValueError, match=r"no feature is called \['sex'\]; the features are: age, dose, post code"):
+    with pytest.raises(ValueError, match=r"\['sex'\].*age, dose, post code"):
         mask_from_columns(["sex"], NAMES)
-    with pytest.raises(ValueError, match="none of the words"):
+    with pytest.raises(ValueError, match=r"\['x'\].*vocabulary"):
         mask_from_words(["x"], ["y"])
 
 
@@ -29,10 +29,10 @@ def test_a_table_of_marks(tmp_path):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"row": [0], "column": ["age"]}, r"\['feature'\] are needed"),
-        ({"row": [4], "feature": ["age"]}, "line 1 marks row .*4.*, but rows are numbered from 0 to 3"),
-        ({"row": [0.5], "feature": ["age"]}, "line 1 marks row"),
-        ({"row": [1], "feature": ["sex"]}, "no feature is called"),
+        ({"row": [0], "column": ["age"]}, r"\['feature'\]"),
+        ({"row": [4], "feature": ["age"]}, r"[Ll]ine 1 .*4.* 0 to 3"),
+        ({"row": [0.5], "feature": ["age"]}, r"[Ll]ine 1 .*0\.5"),
+        ({"row": [1], "feature": ["sex"]}, "sex"),
     ],
 )
 def test_tables_that_do_not_fit(table, message):
@@ -40,7 +40,7 @@ def test_tables_that_do_not_fit(table, message):
         mask_from_table(pd.DataFrame(table), NAMES, 4)
 
 
-def test_a_painted_picture(tmp_path):
+def test_a_mask_image(tmp_path):
     from matplotlib.image import imsave
 
     painted = np.zeros((4, 5, 3))
@@ -49,7 +49,7 @@ def test_a_painted_picture(tmp_path):
     mask = mask_from_image(tmp_path / "mask.png", (4, 5))
     assert np.argwhere(mask).tolist() == [[1, 2]]
     assert mask_from_image(tmp_path / "mask.png", (3, 4, 5)).sum() == 3
-    with pytest.raises(ValueError, match="paint one of the input's size"):
+    with pytest.raises(ValueError, match=r"\(4, 5\).*\(5, 4\)"):
         mask_from_image(tmp_path / "mask.png", (5, 4))
 
 

@@ -79,7 +79,7 @@ def test_the_figure_has_a_panel_for_each_model_and_row(found):
     assert f"held out {found.held_out_scores[1]:.1%}" in text
 
 
-def test_a_trainer_with_features_is_refused():
+def test_a_trainer_with_features_raises():
     x, y = two_reasons(60)
-    with pytest.raises(ValueError, match="pass encoded rows"):
+    with pytest.raises(ValueError, match=r"trainer .*features=Columns"):
         lx.find_another_explanation(network, x, y, trainer=lx.RightReasons(features=lx.Columns()))

@@ -146,9 +146,9 @@ def test_attention_can_be_differentiated_twice():
     assert float(network.layer.self_attn.in_proj_weight.grad.abs().sum()) > 0
 
 
-def test_refusals():
+def test_errors():
     x, y, mask = rows()
-    with pytest.raises(ValueError, match="sum to 1 whatever"):
+    with pytest.raises(ValueError, match="scale='log'"):
         right_reasons_loss(net().float(), x, y, mask, strength=1.0, scale="linear")
-    with pytest.raises(ValueError, match=r"irrelevant_mask has shape \(6, 3\)"):
+    with pytest.raises(ValueError, match=r"irrelevant_mask .*\(6, 3\)"):
         right_reasons_loss(net().float(), x, y, mask[:, :3], strength=1.0)

@@ -112,12 +112,12 @@ def test_text_labels_and_frames():
     assert torch.equal(e.mask, e.scores > 0.67 * e.scores.amax(1, keepdim=True))
 
 
-def test_real_values_are_said_in_their_own_units():
+def test_real_values_are_predicted_in_their_own_units():
     x, _ = two_reasons(300)
     y = 100 + 30 * x[:, 1] + 0.0 * x[:, 0]
     model = lx.RightReasons(small(c=1), **SOON | {"epochs": 60}).fit(x, y, irrelevant_mask=[1, 0, 0])
     assert model.score(x, y) > 0.9
-    with pytest.raises(AttributeError, match="no class probabilities"):
+    with pytest.raises(AttributeError, match="class probabilities"):
         model.predict_proba(x)
 
 
@@ -195,19 +195,19 @@ def test_the_balance_rises_falls_and_stays_in_bounds():
 @pytest.mark.parametrize(
     ("settings", "given", "message"),
     [
-        ({"strength": -1}, {}, "strength=-1"),
-        ({"strength": "lots"}, {}, "strength='lots'"),
-        ({"scale": "linear"}, {}, "sum to 1 whatever"),
+        ({"strength": -1}, {}, "strength .*-1"),
+        ({"strength": "lots"}, {}, "strength .*'lots'"),
+        ({"scale": "linear"}, {}, "scale='log'"),
         ({"target": "best"}, {}, "best"),
-        ({}, {"irrelevant_mask": np.ones((5, 3))}, r"irrelevant_mask has shape \(5, 3\)"),
-        ({}, {"irrelevant_mask": np.full(3, 0.5)}, "1 .must not be used., 0, or NaN"),
-        ({}, {"irrelevant_mask": np.ones((2, 3)), "annotated_rows": [0, 99]}, "annotated_rows must be 2 row numbers"),
+        ({}, {"irrelevant_mask": np.ones((5, 3))}, r"irrelevant_mask .*\(5, 3\)"),
+        ({}, {"irrelevant_mask": np.full(3, 0.5)}, "irrelevant_mask .*1 .*0.* NaN"),
+        ({}, {"irrelevant_mask": np.ones((2, 3)), "annotated_rows": [0, 99]}, "annotated_rows .*2 row numbers"),
         ({"network": nn.Linear(3, 5)}, {}, r"returned shape \(4, 5\) for 4 rows"),
-        ({"network": None}, {"irrelevant_mask": np.ones(2)}, r"irrelevant_mask has shape \(2,\)"),
+        ({"network": None}, {"irrelevant_mask": np.ones(2)}, r"irrelevant_mask .*\(2,\)"),
         ({"network": None, "batch_size": 0}, {}, "batch_size=0"),
     ],
 )
-def test_refusals(settings, given, message):
+def test_errors(settings, given, message):
     x, y = two_reasons(60)
     with pytest.raises(ValueError, match=message):
         lx.RightReasons(**{"network": small()} | settings).fit(x, y, **given)
@@ -218,13 +218,13 @@ def test_use_before_fit():
         lx.RightReasons(small()).predict(np.zeros((2, 3)))
 
 
-def test_marked_inputs_that_nothing_can_stand_in_for_are_said_to_be_used(caplog):
+def test_marked_inputs_that_are_still_used_are_logged(caplog):
     draw = np.random.default_rng(0)
     x = draw.normal(size=(400, 2)).astype(np.float32)
     y = (x[:, 0] > 0).astype(int)  # the marked column alone tells the class
     weak = lx.RightReasons(small(2), strength=1e-6, held_out=0.0, **SOON).fit(x, y, irrelevant_mask=[1, 0])
     assert weak.still_used_ > 0.3
-    assert "of the answers still change with inputs that were marked" in caplog.text
+    assert "still change with marked inputs" in caplog.text
     values = lx.RightReasons(small(2, 1), strength=1e-6, held_out=0.0, **SOON).fit(x, x[:, 0], irrelevant_mask=[1, 0])
     assert values.still_used_ > 0.5
 
@@ -337,15 +337,15 @@ class Ragged(FeatureKind):
         return x.numpy()
 
 
-def test_features_without_gradients_are_refused():
+def test_features_without_gradients_raise():
     class Ids(Ragged):
         numeric = False
 
-    with pytest.raises(TypeError, match="have no gradients; pass embedded rows"):
+    with pytest.raises(TypeError, match=r"gradients.*embedded rows"):
         lx.RightReasons(features=Ids()).fit(np.zeros((60, 3), dtype=np.float32), [0, 1] * 30)
 
 
-def test_rows_unlike_those_of_the_fit_are_refused():
+def test_rows_unlike_those_of_the_fit_raise():
     x, y = leaky_table(60)
     model = lx.RightReasons(epochs=1).fit(x, y)
     with pytest.raises(ValueError, match="column"):

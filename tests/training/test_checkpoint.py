@@ -73,7 +73,7 @@ def state(path, fingerprint="this fit"):
     return Checkpoint(path, fingerprint, seconds=0)
 
 
-# ---- going on ----
+# ---- resuming ----
 
 
 @pytest.mark.parametrize(("phase", "epoch"), [(0, 1), (0, 3), (0, 4), (1, 1), (1, 3), (1, 4)])
@@ -255,7 +255,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_the_checkpoint_of_other_data_or_settings_is_refused(name, path, eager, monkeypatch):
+def test_the_checkpoint_of_other_data_or_settings_raises(name, path, eager, monkeypatch):
     settings, rows, flip = OTHERS[name]
     first = {"imputer": Constant(1.0)} if name == "an imputer of another value" else {}
     interrupt_fit(monkeypatch, checkpoint=path, settings=first)
@@ -264,14 +264,12 @@ def test_the_checkpoint_of_other_data_or_settings_is_refused(name, path, eager, 
     if flip is not None:
         labels = labels.copy()
         labels[flip] = not labels[flip]
-    with pytest.raises(
-        ValueError, match=r"training.ckpt is the checkpoint of another fit \(other data or settings\); give another path, or delete it"
-    ):
+    with pytest.raises(ValueError, match=r"training\.ckpt .*another fit"):
         explainer(**{**first, **settings}).fit(X.numpy() if rows is None else rows, labels, checkpoint=path)
     assert path.read_bytes() == before
 
 
-def test_a_seed_that_is_drawn_anew_is_another_setting(path, eager, monkeypatch):
+def test_a_random_seed_is_another_setting(path, eager, monkeypatch):
     np.random.seed(0)  # noqa: NPY002  random_state=None draws from it, as everywhere in scikit-learn
     interrupt_fit(monkeypatch, checkpoint=path, settings={"random_state": None})
     with pytest.raises(ValueError, match="another fit"):
@@ -281,18 +279,18 @@ def test_a_seed_that_is_drawn_anew_is_another_setting(path, eager, monkeypatch):
 # ---- the file ----
 
 
-def test_a_damaged_checkpoint_is_refused(path):
+def test_a_damaged_checkpoint_raises(path):
     train(built(), checkpoint=state(path))
     whole = path.read_bytes()
     for spoiled in (whole[:-50], whole[:50], b"", b"text, not tensors"):
         path.write_bytes(spoiled)
-        with pytest.raises(ValueError, match=r"training.ckpt cannot be read as a safetensors file .*damaged"):
+        with pytest.raises(ValueError, match=r"training\.ckpt .*safetensors"):
             train(built(), checkpoint=state(path))
 
 
 def test_the_file_of_an_explainer_is_no_checkpoint(path):
     explainer(epochs=1).fit(X.numpy(), Y[:, 1].numpy() > 0).save(path)
-    with pytest.raises(ValueError, match=r"it says 'lexplain.explainer/2', needed is 'lexplain.checkpoint/1'"):
+    with pytest.raises(ValueError, match=r"lexplain\.explainer/2.*lexplain\.checkpoint/1"):
         train(built(), checkpoint=state(path))
 
 

@@ -297,7 +297,7 @@ def test_no_epoch_is_the_best_before_prices_have_settled():
 
 def test_a_training_that_diverges_says_so():
     dial, phase, _ = scripted([float("nan"), float("inf"), float("nan")])
-    with pytest.raises(FloatingPointError, match=r"diverged.*smaller learning_rate"):
+    with pytest.raises(FloatingPointError, match="learning_rate"):
         run(dial, [phase], epochs=3)
     dial, phase, at = scripted([1.0, float("nan"), float("nan")])
     run(dial, [phase], epochs=3)
@@ -344,7 +344,7 @@ def test_a_device_out_of_memory_gets_fewer_rows_at_a_time(copies, caplog):
     with caplog.at_level(logging.WARNING, "lexplain"):
         run(net, [phase_of(net, small_device(net, 6, seen), model_rows_per_row=copies)], epochs=3)
     # 41 rows are halved to 20, 10 and 5, once: what was learned of the device is kept.
-    assert caplog.text.count("out of memory; going on with at most") == 3
+    assert caplog.text.count("Out of device memory") == 3
     assert max(seen) <= 6
     assert torch.allclose(net.weight, whole.weight, atol=1e-5)
 
@@ -391,7 +391,7 @@ def test_an_explainer_trains_in_mixed_precision(method):
 def test_a_precision_that_scales_its_loss_is_refused(monkeypatch):
     fabric = Fabric(accelerator="cpu", devices=1, precision="bf16-mixed")
     monkeypatch.setattr(fabric.strategy.precision, "scaler", object())  # as of 16-mixed on a GPU
-    with pytest.raises(ValueError, match=r"precision='16-mixed'.*use precision='bf16-mixed'"):
+    with pytest.raises(ValueError, match=r"precision='16-mixed'.*precision='bf16-mixed'"):
         fit(linear(), [], TRIAL, TRIAL, Settings(), fabric=fabric)
 
 

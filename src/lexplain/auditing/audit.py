@@ -136,7 +136,7 @@ def select_measures(asked: Collection[str | Measure] | None, evaluation: Evaluat
     wanted = find_measures(asked or (), MEASURES)
     families = {name for name in asked or () if isinstance(name, str)}
     for measure in wanted:
-        lacks = [NEEDS[name].words for name in measure.needs if not NEEDS[name].there(evaluation)]
+        lacks = [NEEDS[name].description for name in measure.needs if not NEEDS[name].is_met(evaluation)]
         several = [other for other in wanted if other.family and other.family == measure.family]
         if lacks and not any(other.possible(evaluation) for other in several):
             name = measure.family if measure.family in families else measure.label

@@ -1,4 +1,4 @@
-"""Evaluation: who judges explanations (EVAL-X and its readers), and all that measures may look at."""
+"""Evaluation of explanations: EVAL-X, the mask readers, and the data that measures read."""
 
 from .encoding_test import MaskAwareReader as MaskAwareReader, MaskDensityRatio as MaskDensityRatio, encoding_values as encoding_values
 from .evaluation import SUBSAMPLE_ROWS as SUBSAMPLE_ROWS, Callables as Callables, Evaluation as Evaluation, Others as Others, Run as Run

@@ -1,4 +1,4 @@
-"""What is known of an explanation and who judges it; what is costly is computed when it is first needed."""
+"""An explanation with its rows, evaluators and callables. Costly results are computed on first access."""
 
 from __future__ import annotations
 
@@ -22,186 +22,188 @@ from .evaluator import Evaluator, Evaluators
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-SUBSAMPLE_ROWS = 500  # rows of measures that ask the model, or the explainer, hundreds of times about each
-REFITS = 2  # fits with other seeds
+SUBSAMPLE_ROWS = 500  # rows for measures that query the model or the explainer hundreds of times per row
+REFITS = 2  # additional fits with other seeds
 
 
 @dataclass(frozen=True)
 class Run:
-    """Device, seed and memory limit of an evaluation; judges have a seed of their own."""
+    """Device, seed and memory limit of an evaluation. Evaluators have their own seed."""
 
     fabric: Fabric
-    seed: int  # of readers, folds and measures
-    max_rows: int = MAX_ROWS  # most rows in flight
+    seed: int  # seed of readers, folds and measures
+    max_rows: int = MAX_ROWS  # maximum number of rows sent to a network at once
 
 
 @dataclass(frozen=True)
 class Others:
-    """Other rows, from which judges learn and which they do not judge."""
+    """Other rows, on which evaluators are trained but not applied."""
 
     rows: Batch
-    explain: Callable[[], tuple[Tensor, Tensor]] | None = None  # their scores and masks (n, d), called once; None: not explained
+    explain: Callable[[], tuple[Tensor, Tensor]] | None = None  # returns their scores and masks (n, d); called once; None: not explained
 
 
 @dataclass(frozen=True)
 class Callables:
-    """What may be asked again: the model, the explainer, and fits of it."""
+    """Functions that measures may call: the model, the explainer, and new fits of it."""
 
-    model: EncodedFunction | None = None  # class probabilities of the model that is explained
+    model: EncodedFunction | None = None  # class probabilities of the explained model
     explain: EncodedFunction | None = None  # the explainer's scores (n, d)
-    predict: EncodedFunction | None = None  # what is explained: the model's answer, else the explainer's own
-    fit_seconds: float | None = None  # what the explainer's fit took, where it knows
-    refit: Callable[[int, str], Explanation] | None = None  # a seed, and what is randomised ("", "model", "labels"), to an explanation anew
-    randomised: tuple[str, ...] = ()  # what can be
+    predict: EncodedFunction | None = None  # what is explained: the model's outputs, otherwise the explainer's
+    fit_seconds: float | None = None  # duration of the explainer's fit, if known
+    refit: Callable[[int, str], Explanation] | None = None  # explains again; takes a seed and what to randomise ("", "model", "labels")
+    randomised: tuple[str, ...] = ()  # what `refit` can randomise
 
 
 class Fold(NamedTuple):
-    """Rows to learn from with their explanations, and rows to judge what was learned on."""
+    """Training rows with their explanations, and the indices of the rows to evaluate."""
 
     learn: Batch
-    mask: Tensor  # (n, d) of the rows to learn from
+    mask: Tensor  # (n, d) masks of the training rows
     scores: Tensor  # (n, d)
-    eval_rows: Tensor  # indices of the rows that are explained
+    eval_rows: Tensor  # indices into the explained rows
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All that measures may look at."""
+    """Everything that measures may read."""
 
     explanation: Explanation
     features: Features
-    rows: Batch  # the rows explained, encoded, with their targets
+    rows: Batch  # the explained rows, encoded, with their targets
     target: Target
     run: Run
     evaluators: Evaluators
-    others: Others | None = None  # None: each half of the rows is judged by what was learned from the other half
-    has_enough_masks: bool = True  # whether enough rows were explained for a reader of masks to learn from
-    truth: Tensor | None = None  # (b, d) of bool: the features that really decide
-    control_flow: int | None = None  # the feature that only decides which others matter
+    others: Others | None = None  # None: each half of the rows is evaluated by networks trained on the other half
+    has_enough_masks: bool = True  # whether enough rows were explained to train a mask reader
+    truth: Tensor | None = None  # (b, d) of bool: the features that determine the label
+    control_flow: int | None = None  # index of the control-flow feature
     callables: Callables = field(default_factory=Callables)
 
-    # ---- what was given ----
+    # ---- arguments ----
 
     @property
     def mask(self) -> Tensor:
-        """(b, d) what is kept."""
+        """The mask (b, d) of kept features."""
         return self.explanation.mask
 
     @property
     def valid(self) -> Tensor | None:
-        """(b, d) of bool: False is padding."""
+        """Mask (b, d) of bool, False for padding."""
         return self.rows.valid
 
     @property
     def importance(self) -> Tensor:
-        """(b, d) how important each feature is: scores of other tools speak for and against."""
+        """Absolute scores (b, d). Scores of other tools can be negative."""
         return self.explanation.scores.abs()
 
     @property
     def outputs(self) -> Outputs:
-        """What is predicted."""
+        """Type of the predictions."""
         return self.target.outputs
 
     @cached_property
     def labels(self) -> Tensor:
-        """(b,) index of the target's class."""
+        """Class indices (b,) of the target."""
         return self.target.values.argmax(1)
 
-    # ---- what is predicted from what is kept ----
+    # ---- predictions from the kept features ----
 
     @property
     def own_prediction(self) -> Tensor:
-        """(b, c) what the explanation's own predictor says from what is kept."""
+        """Predictions (b, c) of the explanation's own predictor from the kept features."""
         return self.explanation.prediction
 
     @cached_property
     def evaluator_prediction(self) -> Tensor:
-        """(b, c) what EVAL-X, which learned from fair coins, says from what is kept."""
+        """Predictions (b, c) of EVAL-X from the kept features."""
         return self._predicted(FixedRate)
 
     @cached_property
     def uniform_rate_prediction(self) -> Tensor:
-        """(b, c) what a judge that learned from masks of every size says from what is kept."""
+        """Predictions (b, c) from the kept features, by an evaluator trained on masks of all sizes."""
         return self._predicted(UniformRate)
 
     @cached_property
     def full_prediction(self) -> Tensor:
-        """(b, c) what that judge says from all features."""
+        """Predictions (b, c) of the same evaluator from all features."""
         return self.predict_all(UniformRate)
 
     def predict_all(self, masks: RandomMasks) -> Tensor:
-        """(b, c) what judges that learned on such masks say from all features."""
+        """Predictions (b, c) from all features, by an evaluator trained on the given masks."""
         return self._predicted(masks, everything=True)
 
     def _predicted(self, masks: RandomMasks, *, everything: bool = False) -> Tensor:
         output = torch.zeros(len(self.rows), self.outputs.count)
-        for judge, at, x, visible, valid in self.few_at_a_time(masks):
-            whole = torch.ones_like(visible) if valid is None else valid
-            output[at] = judge.probabilities(x, whole if everything else visible, valid).cpu()
+        for evaluator, index, x, visible, valid in self.few_at_a_time(masks):
+            full = torch.ones_like(visible) if valid is None else valid
+            output[index] = evaluator.probabilities(x, full if everything else visible, valid).cpu()
         return output
 
     def few_at_a_time(self, masks: RandomMasks) -> Iterator[tuple[Evaluator, Tensor, Tensor, Tensor, Tensor | None]]:
-        """Each judge with the indices, rows, masks and padding of what it judges, as many as may be in flight."""
+        """Evaluators with the indices, rows, masks and padding of the rows that they evaluate, in batches of at most `max_rows`."""
         device, valid = self.run.fabric.device, self.rows.valid
         parts = [torch.arange(len(self.rows))] if self.others is not None else [fold.eval_rows for fold in self.folds]
-        for place, part in enumerate(parts):
-            judge = self._evaluator(place, masks)
-            for at in torch.split(part, self.run.max_rows):
-                padding = None if valid is None else valid[at].to(device)
-                yield judge, at, self.rows.x[at].to(device), self.mask[at].to(device), padding
+        for position, part in enumerate(parts):
+            evaluator = self._evaluator(position, masks)
+            for index in torch.split(part, self.run.max_rows):
+                padding = None if valid is None else valid[index].to(device)
+                yield evaluator, index, self.rows.x[index].to(device), self.mask[index].to(device), padding
 
-    def _evaluator(self, place: int, masks: RandomMasks) -> Evaluator:
-        """The judge that has not seen the rows of a fold: one for all folds if there are other rows to learn from."""
+    def _evaluator(self, position: int, masks: RandomMasks) -> Evaluator:
+        """The evaluator that was not trained on the rows of a fold. All folds share it if there are other rows to train on."""
         if self.others is not None:
-            judge = self.evaluators.of(self.others.rows, masks)
+            evaluator = self.evaluators.of(self.others.rows, masks)
         else:
-            judge = self.evaluators.of(self.folds[place].learn, masks, fold=place)
-        return judge.to(self.run.fabric.device)
+            evaluator = self.evaluators.of(self.folds[position].learn, masks, fold=position)
+        return evaluator.to(self.run.fabric.device)
 
-    # ---- rows for readers, and for measures that learn or draw ----
+    # ---- rows for readers, and for measures that train or sample ----
 
     @cached_property
     def folds(self) -> tuple[Fold, ...]:
-        """What may be learned from, for each part of the rows: other rows with explanations of their own, else the other half."""
+        """The training rows for each part of the rows: other rows with their explanations, otherwise the other half."""
         rows, e = self.rows, self.explanation
         if self.others is not None and self.others.explain is not None:
             scores, mask = self.others.explain()
             return (Fold(self.others.rows, mask, scores, torch.arange(len(rows))),)
         one, other = halves(len(rows), seed=self.run.seed)
-        return tuple(Fold(rows.take(learn), e.mask[learn], e.scores[learn], at) for learn, at in ((other, one), (one, other)))
+        return tuple(Fold(rows.take(learn), e.mask[learn], e.scores[learn], index) for learn, index in ((other, one), (one, other)))
 
     @cached_property
     def background(self) -> Tensor:
-        """(n, ...) encoded rows that were not explained, or half of those that were."""
+        """Encoded background rows (n, ...): other rows, or half of the explained rows."""
         return self.others.rows.x if self.others is not None else self.rows.x[halves(len(self.rows), seed=self.run.seed)[0]]
 
     @cached_property
     def not_background(self) -> Tensor:
-        """Indices of the rows explained that are not in the background."""
+        """Indices of the explained rows that are not background rows."""
         return torch.arange(len(self.rows)) if self.others is not None else halves(len(self.rows), seed=self.run.seed)[1]
 
     @cached_property
     def sampled(self) -> Tensor:
-        """Indices of a few rows, for measures that take long."""
+        """Indices of a random sample of the rows, for slow measures."""
         return torch.randperm(len(self.rows), generator=self.generator())[:SUBSAMPLE_ROWS].sort().values
 
     @cached_property
     def refits(self) -> list[Explanation]:
-        """The explanation, and those of fits with other seeds."""
+        """The explanation, and explanations of fits with other seeds."""
         assert self.callables.refit is not None
-        return [self.explanation, *(self.callables.refit(self.run.seed + 1 + place, "") for place in range(REFITS))]
+        return [self.explanation, *(self.callables.refit(self.run.seed + 1 + index, "") for index in range(REFITS))]
 
     def generator(self) -> torch.Generator:
-        """A generator of the measures' own draws."""
+        """A new random generator with the seed of the run."""
         return torch.Generator().manual_seed(self.run.seed)
 
-    # ---- what masks tell ----
+    # ---- encoding ----
 
     @cached_property
     def encoding(self) -> Tensor:
-        """(b,) nats that the choice of each mask tells beyond the values it shows."""
+        """Encoding (b,): nats that the choice of each mask reveals about the target beyond the visible values."""
         values, run = torch.zeros(len(self.rows), dtype=torch.double), self.run
-        for place, (learn, mask, _, at) in enumerate(self.folds):
-            judge, rows = self._evaluator(place, FixedRate), self.rows.take(at)
-            values[at] = encoding_values(judge, learn, mask, rows, self.mask[at], fabric=run.fabric, seed=run.seed, max_rows=run.max_rows)
+        for position, (learn, mask, _, index) in enumerate(self.folds):
+            evaluator, rows = self._evaluator(position, FixedRate), self.rows.take(index)
+            values[index] = encoding_values(
+                evaluator, learn, mask, rows, self.mask[index], fabric=run.fabric, seed=run.seed, max_rows=run.max_rows
+            )
         return values

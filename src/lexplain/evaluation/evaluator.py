@@ -1,4 +1,4 @@
-"""EVAL-X, and the one place where judges of explanations are trained, kept and read."""
+"""EVAL-X and other evaluators: training, storage and loading."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 FORMAT = "lexplain.judge/1"
-EVALUATOR_STEPS = 4000  # optimiser steps of an evaluator's training
-READER_STEPS = 1000  # optimiser steps in which an evaluator adapts to given masks
+EVALUATOR_STEPS = 4000  # optimiser steps to train an evaluator
+READER_STEPS = 1000  # optimiser steps to train a copy of it on other masks
 READER_RATE = 3e-4  # learning rate of these steps
-SHUFFLES_PER_ROW = 4  # times that each validation row is dealt a mask
-Weight = Callable[[Tensor, Tensor, Tensor | None], Tensor]  # rows, masks and what is valid, to how much each pair counts (n,)
-Split = Callable[[Batch], tuple[Batch, Batch]]  # rows to those to learn from, and those to choose the best epoch on
+SHUFFLES_PER_ROW = 4  # random masks per validation row
+Weight = Callable[[Tensor, Tensor, Tensor | None], Tensor]  # from rows, masks and valid features to the weight of each pair (n,)
+Split = Callable[[Batch], tuple[Batch, Batch]]  # from rows to training rows and validation rows
 
 
 class Evaluator(nn.Module):
-    """Predict from any subset of the features without knowing who chose it.
+    """Network that predicts the target from any subset of the features; it is trained on random masks only.
 
-    The input is zero-filled with the mask beside it, so that the network knows what is hidden.
+    It reads the row with zeros for hidden values, and the mask.
 
     Args:
-        features: feature masks to raw masks.
-        outputs: what is predicted.
-        network: of twice the input's width; None: the default predictor network.
-        masks: what it trains on: fair coins (EVAL-X), or `UniformRate` for masks of every size.
+        features: Fitted features; they expand feature masks to encoded masks.
+        outputs: Type of the predictions.
+        network: Network of twice the input's width. None: the default predictor network.
+        masks: Masks to train on: each feature visible with probability 1/2 (EVAL-X), or `UniformRate` for masks of all sizes.
 
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, section 4.
@@ -58,49 +58,51 @@ class Evaluator(nn.Module):
         self.predictor = Trained(network or kind_of(features).predictor(features, outputs.count, sees_mask=True), outputs, sees_mask=True)
 
     def forward(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Distribution:
-        """The distribution (n,) of the target given what feature masks (n, d) show of rows (n, ...)."""
-        raw = encoded_mask(self.features, mask, valid)
-        predicted: Distribution = self.predictor(self.imputer(x, raw), raw)
+        """Distributions (n,) of the target, given the features of rows (n, ...) that are visible in masks (n, d)."""
+        encoded = encoded_mask(self.features, mask, valid)
+        predicted: Distribution = self.predictor(self.imputer(x, encoded), encoded)
         return predicted
 
     @torch.no_grad()
     def probabilities(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
-        """Class probabilities (b, c), or values (b, 1), from what a mask (b, d) shows."""
+        """Class probabilities (b, c), or values (b, 1), from the features visible in a mask (b, d)."""
         return self.predictor.outputs.means(self(x, mask, valid))
 
     def fit(self, train: Batch, validation: Batch, *, steps: int | None = None, fabric: Fabric | None = None, seed: int = 0) -> Evaluator:
-        """Learn to predict from random masks."""
+        """Train on random masks."""
 
-        def drawn(batch: Batch) -> Tensor:
+        def sample(batch: Batch) -> Tensor:
             return self.masks(len(batch), self.features.count, valid=batch.valid, device=batch.x.device).sample()
 
-        return self._fit(drawn, train, validation, steps=steps or EVALUATOR_STEPS, rate=1e-3, fabric=fabric, seed=seed)
+        return self._fit(sample, train, validation, steps=steps or EVALUATOR_STEPS, rate=1e-3, fabric=fabric, seed=seed)
 
     def fit_reader(
         self, train: Batch, masks: Tensor, validation: Batch, validation_masks: Tensor, *, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
-        """A copy that has adapted to given masks (n, d), and so knows what they tell by being chosen."""
-        shown, judged = (replace(t, explainer_masks=m.bool()) for t, m in ((train, masks), (validation, validation_masks)))
+        """A mask-aware reader: a copy trained on each row's own mask (n, d)."""
+        learn, held_out = (replace(t, explainer_masks=m.bool()) for t, m in ((train, masks), (validation, validation_masks)))
         return copy.deepcopy(self)._fit(
-            require_explainer_masks, shown, judged, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed
+            require_explainer_masks, learn, held_out, steps=READER_STEPS, rate=READER_RATE, fabric=fabric, seed=seed
         )
 
     def adapted_to(
         self, masks: Tensor, train: Batch, validation: Batch, *, weight: Weight | None = None, fabric: Fabric | None = None, seed: int = 0
     ) -> Evaluator:
-        """A copy that has adapted to masks like these (m, d), dealt to rows anew each time: it knows what they look like, not for whom.
+        """A mask-agnostic reader: a copy trained on masks (m, d) that are shuffled between rows.
 
         Args:
-            masks: to deal.
-            train: rows to learn from.
-            validation: rows to choose the best epoch by.
-            weight: how much a row with a dealt mask counts; None: all alike.
-            fabric: device and precision; None: the CPU.
-            seed: of every draw.
+            masks: Masks to shuffle.
+            train: Training rows.
+            validation: Rows that select the best epoch.
+            weight: Weight of a row with its shuffled mask. None: equal weights.
+            fabric: Device and precision. None: the CPU.
+            seed: Seed of the random numbers.
         """
-        dealt = shuffled_mask_sampler(masks, fabric)
-        judged = validation.take(torch.arange(len(validation)).repeat(SHUFFLES_PER_ROW))
-        return copy.deepcopy(self)._fit(dealt, train, judged, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed)
+        shuffled = shuffled_mask_sampler(masks, fabric)
+        repeated = validation.take(torch.arange(len(validation)).repeat(SHUFFLES_PER_ROW))
+        return copy.deepcopy(self)._fit(
+            shuffled, train, repeated, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed
+        )
 
     def _fit(
         self,
@@ -116,11 +118,11 @@ class Evaluator(nn.Module):
     ) -> Evaluator:
         def loss(batch: Batch) -> Tensor:
             mask = masks(batch)
-            each = cross_entropy(batch.target, self(batch.x, mask, batch.valid))
+            losses = cross_entropy(batch.target, self(batch.x, mask, batch.valid))
             if weight is None:
-                return each.mean()
-            counts = weight(batch.x, mask, batch.valid)
-            return (counts * each).sum() / counts.sum()
+                return losses.mean()
+            weights = weight(batch.x, mask, batch.valid)
+            return (weights * losses).sum() / weights.sum()
 
         step = Step("evaluator", self.predictor, loss, loss)
         warmup = kind_of(self.features).pace.warmup_steps
@@ -129,20 +131,20 @@ class Evaluator(nn.Module):
 
 
 def require_explainer_masks(batch: Batch) -> Tensor:
-    """The masks (b, d) that were chosen for rows."""
+    """The masks (b, d) that an explainer chose for rows."""
     assert batch.explainer_masks is not None
     return batch.explainer_masks
 
 
 def shuffled_mask_sampler(masks: Tensor, fabric: Fabric | None) -> Callable[[Batch], Tensor]:
-    """A function that deals masks (m, d) to rows at random, anew at each call; padding is never shown."""
+    """A function that assigns masks (m, d) to rows at random in each call. Padding is always hidden."""
     pool = masks.to(fabric.device if fabric is not None else "cpu")
 
-    def deal(batch: Batch) -> Tensor:
-        dealt = pool[torch.randint(len(pool), (len(batch),), device=pool.device)]
-        return dealt if batch.valid is None else dealt & batch.valid
+    def sample(batch: Batch) -> Tensor:
+        masks_of_rows = pool[torch.randint(len(pool), (len(batch),), device=pool.device)]
+        return masks_of_rows if batch.valid is None else masks_of_rows & batch.valid
 
-    return deal
+    return sample
 
 
 def train_evaluator(
@@ -156,7 +158,7 @@ def train_evaluator(
     fabric: Fabric | None = None,
     seed: int = 0,
 ) -> Evaluator:
-    """An evaluator of the default network, trained on random masks of rows that it will not judge."""
+    """An evaluator with the default network. Train it on rows other than those it evaluates."""
     with seeded(seed):
         evaluator = Evaluator(features, outputs, masks=masks)
     return evaluator.fit(train, validation, steps=steps, fabric=fabric, seed=seed)
@@ -164,45 +166,45 @@ def train_evaluator(
 
 @dataclass(eq=False)
 class Evaluators:
-    """EVAL-X, and judges that learned on other masks: each is trained once, or read from its file, and shared."""
+    """EVAL-X, and evaluators for other masks. Each is trained once, or loaded from its file, and shared."""
 
     features: Features
     outputs: Outputs
     _: KW_ONLY
-    seed: int  # of weights, training and the default split
-    rows: Batch | None = None  # to learn from; None: those given to `of`
-    split: Split | None = None  # None: a tenth, drawn by the seed, chooses the best epoch
-    steps: int | None = None  # of the optimiser; None: 4,000
+    seed: int  # seed of weights, training and the default split
+    rows: Batch | None = None  # training rows; None: those passed to `of`
+    split: Split | None = None  # None: a random tenth selects the best epoch
+    steps: int | None = None  # optimiser steps; None: 4,000
     network: Callable[[], nn.Module] | None = None  # builds a network; None: the default predictor network
     fabric: Fabric | None = None  # device and precision of the training; None: the CPU
-    file: Callable[[RandomMasks], Path] | None = None  # masks to the file that keeps their judge; None: nothing is kept
+    file: Callable[[RandomMasks], Path] | None = None  # from masks to the file of their evaluator; None: no files
     _ready: dict[tuple[int, RandomMasks], Evaluator] = field(default_factory=dict, init=False, repr=False)
 
     def of(self, learn: Batch | None = None, masks: RandomMasks = FixedRate, *, fold: int = 0) -> Evaluator:
-        """The judge of some masks, which learned from `rows` if they are given, else from `learn`.
+        """The evaluator for some masks, trained on `rows` if they are set, otherwise on `learn`.
 
         Args:
-            learn: Rows to learn from. None: `rows`, which must then be given.
-            masks: Masks to learn on. Judges are kept by the identity of these and of the fold, so pass the same object again.
+            learn: Training rows. None: `rows`, which must then be set.
+            masks: Masks to train on. Evaluators are stored by the identity of this object and by fold, so pass the same object again.
             fold: Which part of the rows `learn` is.
         """
-        place = (fold if self.rows is None else 0, masks)
-        if place not in self._ready:
+        key = (fold if self.rows is None else 0, masks)
+        if key not in self._ready:
             rows = learn if self.rows is None else self.rows
             assert rows is not None
-            self._ready[place] = self._read_or_trained(rows, masks)
-        return self._ready[place]
+            self._ready[key] = self._load_or_train(rows, masks)
+        return self._ready[key]
 
-    def _read_or_trained(self, learn: Batch, masks: RandomMasks) -> Evaluator:
+    def _load_or_train(self, learn: Batch, masks: RandomMasks) -> Evaluator:
         path = None if self.file is None else self.file(masks)
         with seeded(self.seed):
             network = None if self.network is None else self.network()
-            judge = Evaluator(self.features, self.outputs, network=network, masks=masks)
+            evaluator = Evaluator(self.features, self.outputs, network=network, masks=masks)
         if path is not None and path.exists():
-            judge.load_state_dict(read_file(path, FORMAT)[0])
-            return judge.to("cpu" if self.fabric is None else self.fabric.device).eval().requires_grad_(False)
+            evaluator.load_state_dict(read_file(path, FORMAT)[0])
+            return evaluator.to("cpu" if self.fabric is None else self.fabric.device).eval().requires_grad_(False)
         parts = tenth(learn, self.seed) if self.split is None else self.split(learn)
-        judge.fit(*parts, steps=self.steps, fabric=self.fabric, seed=self.seed)
+        evaluator.fit(*parts, steps=self.steps, fabric=self.fabric, seed=self.seed)
         if path is not None:
-            write_atomically(path, judge.state_dict(), {"format": FORMAT})
-        return judge
+            write_atomically(path, evaluator.state_dict(), {"format": FORMAT})
+        return evaluator

@@ -1,4 +1,4 @@
-"""A fresh network that learns from rows as they are given, and networks with weights drawn anew."""
+"""Networks trained from scratch on unchanged rows, and networks with new random weights."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from ..training.network import train_network
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-RETRAINING_STEPS = 2000  # optimiser steps at most
-SALT = 7_368_787  # so that a model that began from some seed does not begin there again
+RETRAINING_STEPS = 2000  # maximum number of optimiser steps
+SALT = 7_368_787  # so that new weights differ from those of a model made with the same seed
 
 
 class Retrained(nn.Module):
-    """Say what the classes' probabilities (n, c), or the values (n, 1), of rows (n, ...) are."""
+    """Network from rows (n, ...) to class probabilities (n, c), or values (n, 1)."""
 
     def __init__(self, network: nn.Module, outputs: Outputs) -> None:
         super().__init__()
@@ -35,10 +35,10 @@ class Retrained(nn.Module):
 
     @torch.no_grad()
     def forward(self, x: Tensor) -> Tensor:
-        """Ask the network, on the device it learned on; the answer is where the rows are."""
+        """Outputs of the network, computed on its device and returned on the device of the rows."""
         device = next(self.parameters()).device
-        said: Tensor = self.predictor.network(x.to(device))
-        return (said if self.predictor.outputs.real else said.softmax(1)).to(x.device)
+        output: Tensor = self.predictor.network(x.to(device))
+        return (output if self.predictor.outputs.real else output.softmax(1)).to(x.device)
 
 
 def retrain(
@@ -55,14 +55,14 @@ def retrain(
     """Train a network from scratch on all but a tenth of the rows, and keep its best epoch on that tenth.
 
     Args:
-        rows: to learn from; not those that will be judged.
-        features: what the rows are made of.
-        outputs: what is predicted.
-        network: whose architecture to take, with weights drawn anew; None: the default predictor network.
-        steps: of the optimiser, at most; None: 2,000.
-        max_rows: most model rows in flight.
-        fabric: device and precision; None: the CPU.
-        seed: of the weights, the order of rows and the tenth.
+        rows: Training rows, other than those to be evaluated.
+        features: Fitted features of the rows.
+        outputs: Type of the predictions.
+        network: Network with the architecture to use; its weights are not used. None: the default predictor network.
+        steps: Maximum number of optimiser steps. None: 2,000.
+        max_rows: Maximum number of rows sent to the network at once.
+        fabric: Device and precision. None: the CPU.
+        seed: Seed of the weights, the order of rows and the tenth.
     """
     with seeded(seed):
         template = kind_of(features).predictor(features, outputs.count, sees_mask=False) if network is None else network
@@ -85,19 +85,19 @@ def retrain(
 
 
 def reinitialised(module: nn.Module, *, seed: int = 0) -> nn.Module:
-    """A copy of a module whose parameters are drawn anew; the module itself is left alone.
+    """A copy of a module with new random parameters.
 
-    A layer that can reset itself does. Parameters of any other are drawn from a normal of the size they had.
+    Layers with `reset_parameters` are reset. Parameters of other layers are sampled from a normal distribution of the same mean square.
 
     Args:
-        module: with any weights.
-        seed: of the draws.
+        module: Module to copy; it is not changed.
+        seed: Seed of the random numbers.
 
     Reference: Adebayo et al., Sanity Checks for Saliency Maps, 2018, section 3 (model parameter randomisation).
     """
-    fresh = copy.deepcopy(module)
+    copied = copy.deepcopy(module)
     with seeded(SALT + seed), torch.no_grad():
-        for layer in fresh.modules():
+        for layer in copied.modules():
             if next(layer.parameters(recurse=False), None) is None:
                 continue
             reset = getattr(layer, "reset_parameters", None) or getattr(layer, "_reset_parameters", None)
@@ -106,4 +106,4 @@ def reinitialised(module: nn.Module, *, seed: int = 0) -> nn.Module:
                 continue
             for weight in layer.parameters(recurse=False):
                 weight.copy_(torch.randn_like(weight) * weight.square().mean().sqrt())
-    return fresh
+    return copied

@@ -1,6 +1,6 @@
-"""Measures of an explanation: what is computed, its label, direction and needs in one object, one file per family.
+"""Measures of explanations, one file per family. A `Measure` holds the function, its label, direction and needs.
 
-To add one: a file with a function below `@measure`, and a line in the list below. `audit(measures=[yours])` takes one from outside.
+To add one, write a file with a function below `@measure`, and add an entry below. `audit(measures=[yours])` accepts your own.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from .statistics import (
     paired_test as paired_test,
 )
 
-MEASURES: dict[str, Measure] = {  # in the order in which they are shown
+MEASURES: dict[str, Measure] = {  # in the order of cards
     each.key: each
     for each in (
-        *(prediction.accuracy, prediction.auroc, prediction.auprc, prediction.log_likelihood, *prediction.BY_JUDGES),
+        *(prediction.accuracy, prediction.auroc, prediction.auprc, prediction.log_likelihood, *prediction.BY_EVALUATORS),
         *(honesty.mask_only_acc, honesty.encoding),
         *(selection.kept, selection.selection_rate, selection.empty),
         *(truth.tpr, truth.fpr, truth.fdr, truth.auroc_against_truth, truth.median_rank, truth.cfsr),
@@ -42,5 +42,5 @@ MEASURES: dict[str, Measure] = {  # in the order in which they are shown
         *(cost.milliseconds_a_row, cost.break_even_rows),
     )
 }
-# What a comparison takes unless told.
+# Default measures of a comparison.
 COMPARED = ("acc", "eacc", "eauroc", "eauprc", "encoding", "kept", "tpr", "fdr", "cfsr", "median_rank")

@@ -1,4 +1,4 @@
-"""What a model says as features come or go in the order of their scores."""
+"""Outputs of a model while features are added or removed in the order of their scores."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .measure import measure
 from .model_calls import QueriedFunction, copied, model_of
 from .statistics import positions, scores_of_rows
 
-STEPS = 50  # at most; a model of many features is not asked once for each
+STEPS = 50  # maximum number of steps, to limit queries if there are many features
 
 
 def sizes(count: int, steps: int = STEPS) -> Tensor:
-    """How many of `count` features have come or gone at each step (steps + 1,), from none to all; no more steps than features."""
+    """How many of `count` features are added or removed at each step (steps + 1,), from none to all, in at most `count` steps."""
     steps = min(count, steps)
     return torch.arange(steps + 1) * count // steps
 
@@ -38,83 +38,83 @@ def curve(
     steps: int = STEPS,
     generator: Generator | None = None,
 ) -> Tensor:
-    """What a model says (steps + 1, b) of the class explained as features are shown, or hidden, the highest score first.
+    """Outputs (steps + 1, b) of a model for the explained class, while features are added or removed by descending score.
 
     Args:
-        model: encoded rows (n, ...) to probabilities (n, c), or values (n, 1).
-        features: feature masks to raw masks.
-        x: (b, ...) encoded rows.
-        scores: (b, d) of their features; each row's ties come in an order of their own.
-        deletes: all features are shown at first, and hidden then.
-        valid: (b, d) of bool, False where there is no feature: a row's own number of features is what comes; None: all are there.
-        target: (b,) the class explained; None: the predicted one.
-        imputer: fills what is not shown; None: with 0, a column's mean. A random one draws anew at each step.
-        steps: at most; `sizes` says how many features are shown at each.
-        generator: of the order of ties.
+        model: Function from encoded rows (n, ...) to probabilities (n, c), or values (n, 1).
+        features: Fitted features.
+        x: Encoded rows (b, ...).
+        scores: Scores (b, d) of their features. Ties are ordered at random, separately per row.
+        deletes: Whether to start with all features and remove them, instead of adding them.
+        valid: (b, d) of bool, False for padding. None: no padding.
+        target: Explained class (b,). None: the predicted class.
+        imputer: Replaces hidden values, with new random values in each step. None: 0, which is the mean of a column.
+        steps: Maximum number of steps; see `sizes`.
+        generator: Random generator for the order of ties.
 
     Reference: Petsiuk et al., RISE, 2018, section 4 (insertion and deletion).
     """
     check.counts(steps=steps)
     scores = scores_of_rows(scores, x, features.count)
-    place = positions(-scores if deletes else scores, generator, valid)  # in a deletion, the lowest score stays longest
-    there = torch.tensor([features.count]) if valid is None else valid.sum(1).cpu()
+    rank = positions(-scores if deletes else scores, generator, valid)  # when removing, the lowest score stays longest
+    total = torch.tensor([features.count]) if valid is None else valid.sum(1).cpu()
     steps = min(features.count, steps)
-    shown = torch.arange(steps + 1)[:, None] * there // steps  # (steps + 1, b or 1)
-    shown = there - shown if deletes else shown
-    fill = Constant(0.0).to(x.device) if imputer is None else imputer
+    visible = torch.arange(steps + 1)[:, None] * total // steps  # (steps + 1, b or 1)
+    visible = total - visible if deletes else visible
+    impute = Constant(0.0).to(x.device) if imputer is None else imputer
     target, _ = model.explained_class(x, target)
-    heights = []
-    for group in model.groups(len(shown), len(x)):
-        mask = place < shown[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
+    outputs = []
+    for group in model.groups(len(visible), len(x)):
+        mask = rank < visible[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
         exists = None if valid is None else copied(valid, len(group))
-        rows, raw = copied(x, len(group)), encoded_mask(features, mask.flatten(0, 1), exists)
+        rows, encoded = copied(x, len(group)), encoded_mask(features, mask.flatten(0, 1), exists)
         with torch.no_grad():
-            filled = model.in_parts(fill, rows, raw)
-        heights.append(model.class_outputs(filled, target))
-    return torch.cat(heights)
+            imputed = model.in_parts(impute, rows, encoded)
+        outputs.append(model.class_outputs(imputed, target))
+    return torch.cat(outputs)
 
 
 def area(curve: Tensor, count: int) -> Tensor:
-    """The mean height (b,) of a curve (steps + 1, b) over the share of `count` features that have come or gone, by trapezoids."""
-    at = sizes(count, len(curve) - 1).to(curve.device).double() / count
-    return torch.trapezoid(curve.double(), at, dim=0)
+    """Mean height (b,) of a curve (steps + 1, b) over the share of features added or removed, by the trapezoidal rule."""
+    shares = sizes(count, len(curve) - 1).to(curve.device).double() / count
+    return torch.trapezoid(curve.double(), shares, dim=0)
 
 
 @measure(
     "insertion",
     label="Insertion",
     better=True,
-    description="mean probability of the explained class as features are shown, the most important first; high finds them soon",
+    description="mean probability of the explained class while features are added, most important first",
     needs=("model",),
     group="fidelity",
     family="curves",
     included="usually",
 )
 def insertion(evaluation: Evaluation, *, deletes: bool = False) -> Tensor:
-    """The area (b,) under a curve, with other rows' values where a feature is hidden."""
-    fill, target, draws = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.generator()
-    found = []
-    for at in torch.split(torch.arange(len(evaluation.rows)), evaluation.run.max_rows):  # curves of all rows would be many
-        rows = evaluation.rows.take(at)
-        heights = curve(
+    """Area (b,) under a curve. Hidden features take values of background rows."""
+    imputer, target, generator = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.generator()
+    areas = []
+    for index in torch.split(torch.arange(len(evaluation.rows)), evaluation.run.max_rows):  # limits memory
+        rows = evaluation.rows.take(index)
+        outputs = curve(
             model_of(evaluation),
             evaluation.features,
             rows.x,
-            evaluation.explanation.scores[at],
+            evaluation.explanation.scores[index],
             deletes=deletes,
             valid=rows.valid,
-            target=None if target is None else target[at],  # the model's own class unless one was asked for
-            imputer=fill,
-            generator=draws,
+            target=None if target is None else target[index],  # None: the predicted class
+            imputer=imputer,
+            generator=generator,
         )
-        found.append(area(heights, evaluation.features.count))
-    return torch.cat(found)
+        areas.append(area(outputs, evaluation.features.count))
+    return torch.cat(areas)
 
 
 deletion = insertion.variant(
     "deletion",
     label="Deletion",
     higher_is_better=False,
-    description="mean probability of the explained class as features are hidden, the most important first; low finds them soon",
+    description="mean probability of the explained class while features are removed, most important first",
     function=partial(insertion, deletes=True),
 )

@@ -1,4 +1,4 @@
-"""Does a model, or a fresh one that approximates it, say the same from the kept features alone, and something else from the rest?"""
+"""Fidelity: does the model, or a network trained to approximate it, predict the same class from the kept (or the other) features?"""
 
 from __future__ import annotations
 
@@ -32,54 +32,55 @@ def same_class(
     valid: Tensor | None = None,
     imputer: nn.Module | None = None,
 ) -> Tensor:
-    """1 where a reader of what a mask (b, d) shows names the class that the model names from the whole row.
+    """1 for rows where a reader predicts, from the features visible in a mask (b, d), the model's class for the full row.
 
     Args:
-        model: encoded rows (n, ...) to probabilities (n, c).
-        features: feature masks to raw masks.
-        x: (b, ...) encoded rows.
-        mask: (b, d) of their features.
-        reader: such as an `approximator`; None: the model itself.
-        valid: (b, d) of bool, False where there is no feature; None: all are there.
-        imputer: fills what is hidden; None: with 0, as published.
+        model: Function from encoded rows (n, ...) to probabilities (n, c).
+        features: Fitted features.
+        x: Encoded rows (b, ...).
+        mask: Masks (b, d) of their features.
+        reader: Function that predicts from imputed rows, such as an `approximator`. None: the model itself.
+        valid: (b, d) of bool, False for padding. None: no padding.
+        imputer: Replaces hidden values. None: by 0, as in the papers.
     """
     read = model if reader is None else reader
 
-    def agree(rows: Tensor, filled: Tensor) -> Tensor:
-        whole = model(rows)
-        if whole.ndim != 2 or whole.shape[1] < 2:
+    def agree(rows: Tensor, imputed: Tensor) -> Tensor:
+        full = model(rows)
+        if full.ndim != 2 or full.shape[1] < 2:
             raise ValueError(
-                f"the model says values of shape {tuple(whole.shape)}, but agreement needs probabilities (rows, classes) of several "
-                "classes; for a real-valued model use infidelity, or the area under the insertion curve"
+                f"The model returned shape {tuple(full.shape)}, but this measure needs probabilities (rows, classes) of several classes. "
+                "For a real-valued model use infidelity, or the area under the insertion curve."
             )
-        return agreement(read(filled), whole)
+        return agreement(read(imputed), full)
 
-    return _in_filled_parts(agree, model, features, x, mask, valid, imputer)
+    return _in_imputed_parts(agree, model, features, x, mask, valid, imputer)
 
 
 def approximator(
     model: QueriedFunction, features: Features, retrain: Retrain, train: Batch, mask: Tensor, *, imputer: nn.Module | None = None
 ) -> QueriedFunction:
-    """A fresh model that has learned what the explained one says of training rows, from what masks (n, d) show of them.
+    """A network trained to predict the explained model's outputs from the features visible in masks (n, d).
 
-    It can read a choice of features as well as their values: a high FS-A beside a low FS-M is a sign that masks encode the answer.
+    It can learn from the choice of features as well as from their values. A high FS-A with a low FS-M suggests that masks encode the
+    prediction.
 
     Args:
-        model: the explained one; rows are filled as many at a time as it may be asked about.
-        features: feature masks to raw masks.
-        retrain: rows to a model, from scratch.
-        train: rows other than those judged, whose target is the explained model's soft output.
-        mask: of these rows, by the same explainer; for FU-A its complement.
-        imputer: fills what is hidden; None: with 0, as published.
+        model: The explained model; rows are imputed in batches of its `max_rows`.
+        features: Fitted features.
+        retrain: Function that trains a model on rows, from scratch.
+        train: Training rows, other than those to evaluate, with the explained model's probabilities as their target.
+        mask: Masks of these rows by the same explainer; for FU-A their complement.
+        imputer: Replaces hidden values. None: by 0, as in the papers.
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
-    x = _in_filled_parts(lambda _, filled: filled, model, features, train.x, mask, train.valid, imputer)
+    x = _in_imputed_parts(lambda _, imputed: imputed, model, features, train.x, mask, train.valid, imputer)
     return retrain(replace(train, x=x))
 
 
 @torch.no_grad()
-def _in_filled_parts(
+def _in_imputed_parts(
     use: Callable[[Tensor, Tensor], Tensor],
     model: QueriedFunction,
     features: Features,
@@ -88,15 +89,21 @@ def _in_filled_parts(
     valid: Tensor | None,
     imputer: nn.Module | None,
 ) -> Tensor:
-    """What becomes of a part of the rows at a time, and of the same rows filled; filled rows of all would be another copy of the data."""
-    fill = Constant(0.0).to(x.device) if imputer is None else imputer
-    given = (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
-    return model.in_parts(lambda rows, shown, there=None: use(rows, fill(rows, encoded_mask(features, shown, there))), *given)
+    """Call `use` on rows and imputed rows in parts. Imputing all rows at once would copy the whole data."""
+    impute = Constant(0.0).to(x.device) if imputer is None else imputer
+    tensors = (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
+    return model.in_parts(lambda rows, visible, exists=None: use(rows, impute(rows, encoded_mask(features, visible, exists))), *tensors)
 
 
-@measure("fs_m", label="FS-M", better=True, description="share of rows on which the model says the same from the kept features", **INCLUDED)
+@measure(
+    "fs_m",
+    label="FS-M",
+    better=True,
+    description="share of rows where the model predicts the same class from the kept features alone",
+    **INCLUDED,
+)
 def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
-    """1 where the model names the same class from what is kept (FS-M), or from what is hidden (FU-M), as from the whole row.
+    """1 for rows where the model predicts the same class from kept features (FS-M), or from the others (FU-M), as from the full row.
 
     Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M, FU-M).
     """
@@ -104,33 +111,37 @@ def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
 
 
 @measure(
-    "fs_a", label="FS-A", better=True, description="share of rows on which a model retrained on kept features says the same", **INCLUDED
+    "fs_a",
+    label="FS-A",
+    better=True,
+    description="share of rows where a network retrained on kept features predicts the model's class",
+    **INCLUDED,
 )
 def fs_a(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
-    """1 where an `approximator` of what is kept (FS-A), or of the rest (FU-A), names from it the model's class of the whole row.
+    """1 for rows where an `approximator` predicts, from kept features (FS-A) or the others (FU-A), the model's class for the full row.
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
     model, features = model_of(evaluation), evaluation.features
-    found = torch.zeros(len(evaluation.rows), dtype=torch.double)
+    values = torch.zeros(len(evaluation.rows), dtype=torch.double)
     for fold in evaluation.folds:
-        fresh = approximator(model, features, retrain_of(evaluation), fold.learn, fold.mask ^ hides)
-        judged, mask = evaluation.rows.take(fold.eval_rows), evaluation.mask[fold.eval_rows] ^ hides
-        found[fold.eval_rows] = same_class(model, features, judged.x, mask, reader=fresh, valid=judged.valid).cpu()
-    return found
+        reader = approximator(model, features, retrain_of(evaluation), fold.learn, fold.mask ^ hides)
+        eval_rows, mask = evaluation.rows.take(fold.eval_rows), evaluation.mask[fold.eval_rows] ^ hides
+        values[fold.eval_rows] = same_class(model, features, eval_rows.x, mask, reader=reader, valid=eval_rows.valid).cpu()
+    return values
 
 
 fu_m = fs_m.variant(
     "fu_m",
     label="FU-M",
     higher_is_better=False,
-    description="share of rows on which the model says the same from the other features",
+    description="share of rows where the model predicts the same class from the features that were not kept",
     function=partial(fs_m, hides=True),
 )
 fu_a = fs_a.variant(
     "fu_a",
     label="FU-A",
     higher_is_better=False,
-    description="share of rows on which a model retrained on the others says the same",
+    description="share of rows where a network retrained on the other features predicts the model's class",
     function=partial(fs_a, hides=True),
 )

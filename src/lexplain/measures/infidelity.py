@@ -1,4 +1,4 @@
-"""Does a score say how much the model's output changes when its feature is perturbed?"""
+"""Infidelity: error of scores as predictions of how the output changes when features are perturbed."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..imputers import Constant
 from .measure import measure
 from .model_calls import QueriedFunction, model_of
 
-DRAWS = 200  # perturbations of a row in an audit
+DRAWS = 200  # perturbations per row in an audit
 
 Perturbation = Callable[[Tensor, Generator | None], tuple[Tensor, Tensor]]
-"""Rows (b, ...) to perturbed rows (b, ...), and by how much (b, d) each feature was perturbed."""
+"""Function from rows (b, ...) to perturbed rows (b, ...) and the size (b, d) of each feature's perturbation."""
 
 
 def hidden_features(features: Features, imputer: nn.Module, *, rate: float = 0.5, valid: Tensor | None = None) -> Perturbation:
-    """Hide each feature with the same probability; those hidden are perturbed by 1. For scores that are parts of the output.
+    """Hide each feature with the same probability; hidden features count as perturbed by 1. For scores that add up to the output.
 
     Args:
-        features: feature masks to raw masks.
-        imputer: fills what is hidden.
-        rate: share of the features that are hidden.
-        valid: (b, d) of bool of the rows that will be perturbed: padding is never hidden; None: all are there.
+        features: Fitted features.
+        imputer: Replaces hidden values.
+        rate: Share of the features that are hidden.
+        valid: (b, d) of bool for the perturbed rows, False for padding, which is never hidden. None: no padding.
 
     Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, section 2 (difference to a subset of the baseline).
     """
@@ -52,36 +52,36 @@ def infidelity(
     draws: int = 1000,
     generator: Generator | None = None,
 ) -> Tensor:
-    """E[(I' scores - (f(x) - f(x perturbed by I)))²] for each row.
+    """E[(I' scores - (f(x) - f(x perturbed by I)))²] per row.
 
     Args:
-        model: encoded rows (n, ...) to outputs (n, c); logits where the paper is to be met. Beside the rows that it may be asked
-            about at a time, the perturbations of one draw for all rows are held.
-        perturb: what happens to rows, such as `hidden_features`.
-        x: (b, ...) encoded rows.
-        scores: (b, d) of their features.
-        target: (b,) the class explained; None: the predicted one.
-        scaled: multiply each row's scores by the number that suits them best, so that their unit does not matter.
-        draws: perturbations of each row.
-        generator: of the perturbations.
+        model: Function from encoded rows (n, ...) to outputs (n, c); the paper uses logits. In addition to the rows of one call, one
+            perturbation of all rows is held in memory.
+        perturb: Perturbation of rows, such as `hidden_features`.
+        x: Encoded rows (b, ...).
+        scores: Scores (b, d) of their features.
+        target: Explained class (b,). None: the predicted class.
+        scaled: Whether to multiply each row's scores by the factor with the smallest error, so that their unit does not matter.
+        draws: Perturbations per row.
+        generator: Random generator for the perturbations.
 
     Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1, and its experiments for the scaling.
     """
     check.counts(draws=draws)
-    target, whole = model.explained_class(x, target)
-    foretold_square, product, change_square, error = (whole.new_zeros(len(x)) for _ in range(4))
+    target, full = model.explained_class(x, target)
+    predicted_square, product, change_square, error = (full.new_zeros(len(x)) for _ in range(4))
     for group in model.groups(draws, len(x)):
-        drawn = [perturb(x, generator) for _ in group]  # one draw at a time, so that the groups do not change them
-        foretold = torch.stack([(by.double() * scores.double()).sum(1) for _, by in drawn])  # (draws, b)
-        change = whole - model.class_outputs(torch.cat([rows for rows, _ in drawn]), target)
-        foretold_square += foretold.square().sum(0)
-        product += (foretold * change).sum(0)
+        perturbed = [perturb(x, generator) for _ in group]  # one at a time, so that results do not depend on the groups
+        predicted = torch.stack([(sizes.double() * scores.double()).sum(1) for _, sizes in perturbed])  # (draws, b)
+        change = full - model.class_outputs(torch.cat([rows for rows, _ in perturbed]), target)
+        predicted_square += predicted.square().sum(0)
+        product += (predicted * change).sum(0)
         change_square += change.square().sum(0)
-        error += (foretold - change).square().sum(0)
+        error += (predicted - change).square().sum(0)
     if not scaled:
         return error / draws
-    # The best factor is product / foretold_square; scores that foretell nothing keep the whole error, whatever their factor.
-    best = torch.where(foretold_square > 0, product.square() / foretold_square.clamp_min(torch.finfo(torch.float64).tiny), 0.0)
+    # The best factor is product / predicted_square. If all predicted changes are 0, no factor reduces the error.
+    best = torch.where(predicted_square > 0, product.square() / predicted_square.clamp_min(torch.finfo(torch.float64).tiny), 0.0)
     return (change_square - best).clamp_min(0) / draws
 
 
@@ -89,22 +89,22 @@ def infidelity(
     "infidelity",
     label="Infidelity",
     better=False,
-    description="mean squared error of the change in the output that the scores foretell; 0 foretells every change",
+    description="mean squared error between score-predicted and actual output changes; 0 is perfect",
     needs=("model",),
     group="fidelity",
     family="infidelity",
     included="usually",
 )
 def scaled_infidelity(evaluation: Evaluation) -> Tensor:
-    """How far scores are from saying what hiding features does to the model, in the unit that suits the scores best."""
-    some, target = evaluation.sampled, evaluation.explanation.target_index
-    rows = evaluation.rows.take(some)
+    """Infidelity to the effect of hiding features, with the best scaling of each row's scores."""
+    index, target = evaluation.sampled, evaluation.explanation.target_index
+    rows = evaluation.rows.take(index)
     return infidelity(
         model_of(evaluation),
         hidden_features(evaluation.features, Constant(0.0), valid=rows.valid),
         rows.x,
-        evaluation.explanation.scores[some],
-        target=None if target is None else target[some],
+        evaluation.explanation.scores[index],
+        target=None if target is None else target[index],
         scaled=True,
         draws=DRAWS,
         generator=evaluation.generator(),

@@ -1,4 +1,4 @@
-"""What a measure is: a function with its key, label, direction and needs. And how measures are read."""
+"""The `Measure` class, the needs of measures, and functions that compute them."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ Taken = Literal["always", "usually", "on request"]
 
 
 class Need(NamedTuple):
-    """Something that a measure cannot do without."""
+    """Something that a measure requires."""
 
-    words: str  # what it is, for whoever asks for the measure
-    there: Callable[[Evaluation], bool]
+    description: str  # for the error message if it is missing
+    is_met: Callable[[Evaluation], bool]
 
 
-BY_CHANCE = "an explainer that can be fitted again, and a network, or labels, to replace by chance"
+BY_CHANCE = "an explainer that can be fitted again, and a network or labels to randomise"
 NEEDS: dict[str, Need] = {
-    "classes": Need("a target of classes", lambda e: not e.outputs.real),
-    "own prediction": Need("an explanation with a predictor of its own", lambda e: e.explanation.compute_prediction is not None),
-    "truth": Need("the truth: which features really decide", lambda e: e.truth is not None),
-    "control flow": Need("the place of the control-flow feature", lambda e: e.control_flow is not None),
-    "masks": Need("explanations of enough rows for a reader of masks to learn from", lambda e: e.has_enough_masks),
-    "model": Need("a model of classes", lambda e: e.callables.model is not None),
+    "classes": Need("a target with classes", lambda e: not e.outputs.real),
+    "own prediction": Need("an explanation with its own predictor", lambda e: e.explanation.compute_prediction is not None),
+    "truth": Need("the ground truth (truth=)", lambda e: e.truth is not None),
+    "control flow": Need("the index of the control-flow feature (control_flow=)", lambda e: e.control_flow is not None),
+    "masks": Need("explanations of enough rows to train a mask reader", lambda e: e.has_enough_masks),
+    "model": Need("a model with classes", lambda e: e.callables.model is not None),
     "explainer": Need("the explainer", lambda e: e.callables.explain is not None),
-    "quantities": Need("features whose encoded values are quantities", lambda e: e.features.numeric),
+    "quantities": Need("features that are encoded as numbers", lambda e: e.features.numeric),
     "refit": Need("an explainer that can be fitted again", lambda e: e.callables.refit is not None),
     "random model": Need(BY_CHANCE, lambda e: "model" in e.callables.randomised),
     "random labels": Need(BY_CHANCE, lambda e: "labels" in e.callables.randomised),
     "peer": Need(
-        "a model, an explainer that was fitted here (a file does not tell how long that took) and shap ('lexplain[peers]')",
+        "a model, an explainer fitted in this session (a file does not contain the duration of the fit) and shap ('lexplain[peers]')",
         lambda e: None not in (e.callables.explain, e.callables.predict, e.callables.fit_seconds, importlib.util.find_spec("shap")),
     ),
 }
@@ -48,21 +48,21 @@ NEEDS: dict[str, Need] = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A number that audits, comparisons and tables show of an explanation. Called, it is its function.
+    """A measure of an explanation, for audits, comparisons and tables. Calling it calls its function.
 
     Args:
-        key: what code calls it, such as "eacc".
-        label: what people read, such as "eACC".
-        function: from what it reads to one number a row (b,); or to an estimate, where a number is not one of rows.
-        higher_is_better: None where neither direction is better.
-        description: one line on how to read it.
-        needs: what the Evaluation must have: names of `NEEDS`.
-        percent: tables show it as a percentage.
-        group: what it is about; lines of one group are shown together.
-        family: a word that asks for several measures at once, such as "fidelity".
-        included: when an audit takes it: "always", "usually" (unless measures are named) or "on request"; never without what it needs.
-        needs_evaluator: whether it asks EVAL-X, which is then trained once for all who share it.
-        reads: attributes of an Evaluation that are the function's arguments; methods are called. (): the Evaluation itself.
+        key: Name in code, such as "eacc".
+        label: Name on pages, such as "eACC".
+        function: Function that returns one number per row (b,), or an estimate if the measure has no values per row.
+        higher_is_better: Whether higher is better. None: neither direction is.
+        description: One line on how to read it.
+        needs: Names of `NEEDS` that the Evaluation must meet.
+        percent: Whether tables show it as a percentage.
+        group: Topic; card lines of one group are shown together.
+        family: Name that selects several measures at once, such as "fidelity".
+        included: When an audit computes it, if its needs are met: "always", "usually" (unless measures are named) or "on request".
+        needs_evaluator: Whether it uses EVAL-X, which is trained once for all measures.
+        reads: Attributes of an Evaluation to pass to the function; methods are called. (): the Evaluation itself.
     """
 
     key: str
@@ -79,27 +79,27 @@ class Measure:
     reads: tuple[str, ...] = ()
 
     def __call__(self, *args: Any, **options: Any) -> Tensor:
-        """Call the function."""
+        """The result of the function."""
         return cast("Tensor", self.function(*args, **options))
 
     def possible(self, evaluation: Evaluation) -> bool:
-        """Whether the Evaluation has all that it needs."""
-        return all(NEEDS[name].there(evaluation) for name in self.needs)
+        """Whether the Evaluation meets all needs."""
+        return all(NEEDS[name].is_met(evaluation) for name in self.needs)
 
     def values(self, evaluation: Evaluation) -> Tensor | Estimate | None:
-        """One number a row (b,) on the CPU, or an estimate; None where something that it needs is not there."""
+        """One number per row (b,) on the CPU, or an estimate. None if a need is not met."""
         if not self.possible(evaluation):
             return None
-        read = [getattr(evaluation, name) for name in self.reads] if self.reads else [evaluation]
-        found = self.function(*(each() if ismethod(each) else each for each in read))
-        return found if isinstance(found, Estimate) else found.double().cpu()
+        values = [getattr(evaluation, name) for name in self.reads] if self.reads else [evaluation]
+        result = self.function(*(item() if ismethod(item) else item for item in values))
+        return result if isinstance(result, Estimate) else result.double().cpu()
 
     def variant(self, key: str, *, prefix: str = "", **changes: Any) -> Measure:
-        """The measure with another key and other fields; `prefix` comes before its description."""
+        """A copy with another key and other fields. `prefix` is put before its description."""
         return replace(self, key=key, **{"description": prefix + self.description, **changes})
 
     def __reduce__(self) -> tuple[Callable[..., object], tuple[object, ...]]:
-        """Pickle one of ours by its key, a decorated one by its name, and any other by its fields."""
+        """Pickle a measure of `MEASURES` by its key, a decorated one by its name, and any other by its fields."""
         from . import MEASURES
 
         if MEASURES.get(self.key) is self:
@@ -111,7 +111,7 @@ class Measure:
             namesake = None
         if namesake is self:
             return resolve_name, (place,)
-        # Of a variant, pickle finds the decorated measure below the name of its function.
+        # Under the name of a variant's function, pickle finds the decorated measure.
         return _of_fields, ({**vars(self), "function": namesake if isinstance(namesake, Measure) else self.function},)
 
 
@@ -129,7 +129,7 @@ def _of_fields(record: dict[str, Any]) -> Measure:
 def measure(
     key: str, *, label: str, better: bool | None, description: str, **more: Any
 ) -> Callable[[Callable[..., Tensor | Estimate]], Measure]:
-    """Make a measure of the function below; the arguments are fields of `Measure`, and `better` is `higher_is_better`.
+    """Turn the decorated function into a measure. Arguments are fields of `Measure`; `better` is `higher_is_better`.
 
     Example:
         >>> @measure("first", label="First", better=None, description="whether the first feature is kept", reads=("mask",))
@@ -142,48 +142,48 @@ def measure(
 
 
 def values_of(evaluation: Evaluation, measures: Iterable[Measure]) -> dict[str, Tensor | Estimate]:
-    """Measured values by key, without measures that lack what they need. Each measure draws from the seed of the run."""
-    found = {}
+    """Values by key, without measures whose needs are not met. Each measure starts from the seed of the run."""
+    results = {}
     for measure in measures:
-        with seeded(evaluation.run.seed):  # imputers draw from torch's own state
-            found[measure.key] = measure.values(evaluation)
-    return {key: values for key, values in found.items() if values is not None}
+        with seeded(evaluation.run.seed):  # imputers use torch's global random state
+            results[measure.key] = measure.values(evaluation)
+    return {key: values for key, values in results.items() if values is not None}
 
 
 def means(evaluation: Evaluation, keys: Iterable[str]) -> dict[str, float]:
-    """Means of some measures of the menu by key, for tables; torch computes them, and estimates may differ in the last bit."""
-    from . import MEASURES  # its files define measures
+    """Means of measures by key, for tables. Torch computes them, so `estimates` may differ in the last bit."""
+    from . import MEASURES  # circular import: those files import this one
 
-    found = values_of(evaluation, [MEASURES[key] for key in keys])
-    return {key: float(values.mean()) for key, values in found.items() if isinstance(values, Tensor)}
+    results = values_of(evaluation, [MEASURES[key] for key in keys])
+    return {key: float(values.mean()) for key, values in results.items() if isinstance(values, Tensor)}
 
 
 def estimates(evaluation: Evaluation, measures: Iterable[Measure]) -> dict[str, Estimate]:
-    """Means with their intervals by key, for cards and comparisons; see `values_of`."""
+    """Means and confidence intervals by key, for cards and comparisons; see `values_of`."""
     return {key: estimate_of(values) for key, values in values_of(evaluation, measures).items()}
 
 
-def estimate_of(found: Tensor | Estimate) -> Estimate:
-    """What a measure found, with its interval."""
-    return found if isinstance(found, Estimate) else bootstrap(found)
+def estimate_of(result: Tensor | Estimate) -> Estimate:
+    """The result of a measure, with its confidence interval."""
+    return result if isinstance(result, Estimate) else bootstrap(result)
 
 
 def find_measures(names: Collection[str | Measure], known: Mapping[str, Measure]) -> list[Measure]:
-    """The measures of some keys, labels or families; a measure of your own as it is."""
-    found: dict[str, Measure] = {}
+    """The measures with some keys, labels or families. `Measure` objects are returned unchanged."""
+    selected: dict[str, Measure] = {}
     for name in names:
-        several = [name] if isinstance(name, Measure) else _named(name, known)
-        found |= {measure.key: measure for measure in several}
-    return list(found.values())
+        measures = [name] if isinstance(name, Measure) else _named(name, known)
+        selected |= {measure.key: measure for measure in measures}
+    return list(selected.values())
 
 
 def _named(name: str, known: Mapping[str, Measure]) -> list[Measure]:
     word = _folded(name)
-    alone = [measure for measure in known.values() if word in (_folded(measure.key), _folded(measure.label))]
-    several = alone or [measure for measure in known.values() if measure.family and word == _folded(measure.family)]
-    if not several:
+    single = [measure for measure in known.values() if word in (_folded(measure.key), _folded(measure.label))]
+    measures = single or [measure for measure in known.values() if measure.family and word == _folded(measure.family)]
+    if not measures:
         check.one_of(name, [*known, *dict.fromkeys(measure.family for measure in known.values() if measure.family)], "measure")
-    return several
+    return measures
 
 
 def _folded(name: str) -> str:

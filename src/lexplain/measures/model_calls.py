@@ -1,4 +1,4 @@
-"""Ask a model about many copies of rows, few at a time."""
+"""Query a model on many copies of rows, in batches."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from ..core import Batch
 from ..core.rows import MAX_ROWS
 from ..evaluation import Evaluation, retrain
 
-Retrain = Callable[[Batch], "QueriedFunction"]  # rows to a model that has learned from them alone
+Retrain = Callable[[Batch], "QueriedFunction"]  # from rows to a model that is trained on them only
 
 
 @dataclass(frozen=True)
 class QueriedFunction:
-    """A function of encoded rows (n, ...), a model or an explainer, and how many rows it may be asked about at a time."""
+    """A model or an explainer as a function of encoded rows (n, ...), and the maximum number of rows per call."""
 
     function: Callable[..., Tensor]
     max_rows: int = MAX_ROWS
@@ -28,11 +28,11 @@ class QueriedFunction:
 
     @torch.no_grad()
     def __call__(self, x: Tensor) -> Tensor:
-        """What the function says (n, c) of rows (n, ...), in double precision and without gradients."""
+        """Outputs (n, c) of the function for rows (n, ...), in double precision and without gradients."""
         return self.in_parts(lambda part: self.function(part).detach().double(), x)
 
     def in_parts(self, function: Callable[..., Tensor], *rows: Tensor) -> Tensor:
-        """Give any function tensors (n, ...) with at most `max_rows` rows at a time, fewer where the device runs out of memory."""
+        """Call a function on tensors (n, ...) in parts of at most `max_rows` rows, or fewer if the device runs out of memory."""
         try:
             return torch.cat([function(*part) for part in zip(*(torch.split(tensor, self.max_rows) for tensor in rows), strict=True)])
         except torch.cuda.OutOfMemoryError:
@@ -43,38 +43,38 @@ class QueriedFunction:
         return replace(self, max_rows=fewer).in_parts(function, *rows)
 
     def groups(self, copies: int, rows: int) -> Iterator[range]:
-        """So many copies of rows in groups, each of as many copies as may be in flight and of one at the least."""
+        """Indices of `copies` copies of rows, in groups that fit into one call, with at least one copy each."""
         size = max(1, self.max_rows // max(1, rows))
         return (range(first, min(first + size, copies)) for first in range(0, copies, size))
 
     def explained_class(self, x: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The class explained (b,), the predicted one unless given, and what the function says of it (b,) on whole rows."""
-        said = self(x)
-        target = said.argmax(1) if target is None else target.to(said.device)
-        return target, said.gather(1, target[:, None]).squeeze(1)
+        """The explained class (b,), by default the predicted one, and the function's output (b,) for it on full rows."""
+        outputs = self(x)
+        target = outputs.argmax(1) if target is None else target.to(outputs.device)
+        return target, outputs.gather(1, target[:, None]).squeeze(1)
 
     def class_outputs(self, x: Tensor, target: Tensor) -> Tensor:
-        """What the function says (copies, b) of the class explained (b,), from rows (copies x b, ...)."""
+        """Outputs (copies, b) of the function for the explained class (b,), from rows (copies x b, ...)."""
         copies = len(x) // len(target)
         return self(x).gather(1, copied(target, copies)[:, None]).reshape(copies, len(target))
 
 
 def copied(x: Tensor, copies: int) -> Tensor:
-    """Rows (b, ...) again and again: (copies x b, ...)."""
+    """Rows (b, ...) repeated to (copies x b, ...)."""
     return x.expand(copies, *x.shape).flatten(0, 1)
 
 
 def model_of(evaluation: Evaluation) -> QueriedFunction:
-    """The model that is explained."""
-    assert evaluation.callables.model is not None  # `needs` says so
+    """The explained model."""
+    assert evaluation.callables.model is not None  # a need of the measure
     return QueriedFunction(evaluation.callables.model, evaluation.run.max_rows)
 
 
 def retrain_of(evaluation: Evaluation) -> Retrain:
-    """What trains networks from scratch to predict the evaluation's target."""
+    """A function that trains networks from scratch to predict the evaluation's target."""
     features, outputs, run = evaluation.features, evaluation.outputs, evaluation.run
 
-    def learned(rows: Batch) -> QueriedFunction:
+    def trained(rows: Batch) -> QueriedFunction:
         return QueriedFunction(retrain(rows, features, outputs, fabric=run.fabric, seed=run.seed, max_rows=run.max_rows), run.max_rows)
 
-    return learned
+    return trained

@@ -1,4 +1,4 @@
-"""How much a mask keeps."""
+"""Measures of how much masks keep."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INCLUDED = {"group": "selection", "included": "always"}
     **INCLUDED,
 )
 def selection_rate(mask: Tensor, valid: Tensor | None = None) -> Tensor:
-    """Share of the features that are kept, of the valid ones where padding is marked; NaN for a row that is all padding."""
+    """Share of the valid features that are kept. NaN for a row that is all padding."""
     mask = check.hard_mask(mask)
     if valid is None:
         return mask.sum(-1).double() / mask.shape[-1]
@@ -34,9 +34,7 @@ def kept(mask: Tensor) -> Tensor:
     return check.hard_mask(mask).sum(-1).double()
 
 
-@measure(
-    "empty", label="Empty", better=False, description="share of rows for which nothing is kept", percent=True, reads=("mask",), **INCLUDED
-)
+@measure("empty", label="Empty", better=False, description="share of rows that keep no feature", percent=True, reads=("mask",), **INCLUDED)
 def empty(mask: Tensor) -> Tensor:
-    """1 where nothing is kept."""
+    """1 for rows that keep no feature."""
     return (~check.hard_mask(mask).any(-1)).double()

@@ -1,7 +1,7 @@
-"""A selection against the features that really decide: for data whose truth is known.
+"""Comparison of masks and scores with the ground truth.
 
-Masks and scores are (b, d), or (samples, b, d) for several draws per row; the truth is (b, d) of bool. Each measure returns one
-number per row (and draw): average over draws first, as in the LEX paper, then over rows.
+Masks and scores are (b, d), or (samples, b, d) for several samples per row; the truth is (b, d) of bool. Each measure returns one
+number per row (and sample). Average over samples first, as in the LEX paper, then over rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ RATE = {**INCLUDED, "percent": True}
     **RATE,
 )
 def tpr(mask: Tensor, truth: Tensor) -> Tensor:
-    """Share of the true features that the mask keeps; NaN for a row without any.
+    """Share of the true features that the mask keeps. NaN for rows without true features.
 
     Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
     """
@@ -43,7 +43,7 @@ def tpr(mask: Tensor, truth: Tensor) -> Tensor:
     **RATE,
 )
 def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
-    """Share of the irrelevant features that the mask keeps, padding left out; NaN for a row where every feature is true.
+    """Share of the irrelevant features that the mask keeps, without padding. NaN for rows where all features are true.
 
     Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
     """
@@ -61,7 +61,7 @@ def fpr(mask: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
     **RATE,
 )
 def fdr(mask: Tensor, truth: Tensor) -> Tensor:
-    """Share of the kept features that are irrelevant; 0 for an empty mask, which `empty` counts.
+    """Share of the kept features that are irrelevant. 0 for an empty mask; `empty` counts these.
 
     Reference: Senetaire et al., Explainability as statistical inference, 2023, section 4.
     """
@@ -73,7 +73,7 @@ def fdr(mask: Tensor, truth: Tensor) -> Tensor:
     "cfsr",
     label="CFSR",
     better=True,
-    description="how often the feature that decides which others matter is kept; 1 is always",
+    description="share of rows that keep the control-flow feature; 1 is always",
     percent=True,
     reads=("mask", "control_flow"),
     needs=("control flow",),
@@ -81,7 +81,7 @@ def fdr(mask: Tensor, truth: Tensor) -> Tensor:
     included="always",
 )
 def cfsr(mask: Tensor, column: int) -> Tensor:
-    """1 where the control-flow feature is kept. Columns count from 0: feature 11 of S1-S3 is column 10.
+    """1 for rows that keep the control-flow feature. Columns count from 0: feature 11 of S1-S3 is column 10.
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 6.3.
     """
@@ -89,11 +89,11 @@ def cfsr(mask: Tensor, column: int) -> Tensor:
 
 
 def _checked(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
-    """Return scores, and the truth as bool; refuse those that do not fit or cannot be ranked."""
+    """Return scores, and the truth as bool. Raises if they do not fit or cannot be ranked."""
     unknown = scores.isnan()
     _, truth = check.mask_against_truth(unknown, truth)
     if unknown.any():
-        raise ValueError("some scores are NaN, which cannot be ranked; give every feature a score, such as 0")
+        raise ValueError("Some scores are NaN, which cannot be ranked. Replace them by a number, such as 0.")
     return scores, truth
 
 
@@ -101,14 +101,14 @@ def _checked(scores: Tensor, truth: Tensor) -> tuple[Tensor, Tensor]:
     "truth_auroc",
     label="AUROC of scores",
     better=True,
-    description="chance that a true feature outscores an irrelevant one; 0.5 is guessing",
+    description="probability that a true feature scores higher than an irrelevant one; 0.5 is guessing",
     reads=("importance", "truth", "valid"),
     **INCLUDED,
 )
 def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = None) -> Tensor:
-    """AUROC of the scores against the truth, pooled over all cells but padding; the plain mean over rows is the AUROC itself.
+    """AUROC of the scores against the truth over all valid features, as values per row whose plain mean is the AUROC.
 
-    A single row's value is its part in that mean and may lie outside [0, 1]. NaN where the truth holds no feature, or all.
+    Values of single rows can be outside [0, 1]. They are NaN if no feature is true, or all are.
     """
     return pooled_auroc(*_checked(scores, truth), valid)
 
@@ -122,15 +122,15 @@ def auroc_against_truth(scores: Tensor, truth: Tensor, valid: Tensor | None = No
     **INCLUDED,
 )
 def median_rank(scores: Tensor, truth: Tensor, generator: Generator | None = None, valid: Tensor | None = None) -> Tensor:
-    """Median rank (1 = best) of a row's true features by descending score; NaN for a row without any.
+    """Median rank (1 = best) of a row's true features by descending score. NaN for rows without true features.
 
-    Tied features are ranked at random, each row by itself, so that a constant score is worth no more than guessing; padding comes last.
+    Ties are ranked at random, separately per row, so that a constant score is no better than guessing. Padding is ranked last.
 
     Reference: Chen et al., Learning to Explain, 2018, section 4.1.
     """
     scores, truth = _checked(scores, truth)
     truth = truth.expand(scores.shape)
-    places = positions(scores, generator, valid).masked_fill(~truth, scores.shape[-1]).sort(-1).values  # those of true features first
+    places = positions(scores, generator, valid).masked_fill(~truth, scores.shape[-1]).sort(-1).values  # ranks of true features first
     count = truth.sum(-1, keepdim=True)
-    middle = torch.cat([(count - 1).clamp(min=0) // 2, count // 2], -1)  # the same one twice, or both
+    middle = torch.cat([(count - 1).clamp(min=0) // 2, count // 2], -1)  # the middle one twice, or the two middle ones
     return torch.where(count.squeeze(-1) > 0, places.gather(-1, middle).double().mean(-1) + 1, torch.nan)

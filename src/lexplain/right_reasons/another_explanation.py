@@ -18,46 +18,46 @@ from ..models.target import same_length
 from .inputs import as_inputs
 from .right_reasons import CUTOFF, RightReasons, largest
 
-SAME_OVERLAP = 0.9  # of a model's explanations with those of an earlier one: from here on they have stopped changing
-NOISE = 0.5  # standard deviations of each input: the noise on rows where decision boundaries are compared
+SAME_OVERLAP = 0.9  # overlap with an earlier model's explanations from which they count as the same
+NOISE = 0.5  # noise on rows for the comparison of decision boundaries, in standard deviations of each input
 
 
 @dataclass(frozen=True)
 class AlternativeModels:
-    """Models that are right for different reasons, in the order they were found.
+    """Models that are right for different reasons, in the order in which they were trained.
 
-    Each row of `table()` is a model: its accuracy (R² for real values) on training rows and on held-out rows, the overlap of its
-    explanations with those of an earlier model (1: nothing new), and how many inputs of a row it was forbidden to use.
+    `table()` has one row per model: its accuracy (R² for real values) on training rows and on held-out rows, the overlap of its
+    explanations with those of an earlier model (1: the same), and the mean number of inputs per row that it must not use.
     """
 
     models: tuple[RightReasons, ...]
-    masks: tuple[np.ndarray, ...]  # (n, ...) of bool: what each model must not use
+    masks: tuple[np.ndarray, ...]  # (n, ...) of bool: inputs that each model must not use
     train_scores: tuple[float, ...]
     held_out_scores: tuple[float, ...]
     overlaps: tuple[float, ...]
     disagreement: np.ndarray  # (models, models) share of noisy rows on which two models differ
     cosines: np.ndarray  # (models, models) mean absolute cosine of two models' input gradients
-    stop_reason: str  # the search stopped
+    stop_reason: str  # why the search stopped
 
     def __len__(self) -> int:
         return len(self.models)
 
     @property
     def diversity(self) -> float:
-        """How different the decision boundaries are: the mean disagreement of two models on noisy rows, in [0, 1].
+        """Difference between the decision boundaries: mean disagreement of two models on noisy rows, in [0, 1].
 
-        On the data all models are right and agree. With noise of half a standard deviation they agree only where their boundaries do.
+        On the data the models agree, because they are right. On rows with noise they agree only if their decision boundaries do.
         """
         return float(self.disagreement[~np.eye(len(self), dtype=bool)].mean()) if len(self) > 1 else 0.0
 
     def table(self) -> pd.DataFrame:
-        """One row a model."""
+        """Accuracy, overlap and number of forbidden inputs, with one row per model."""
         forbidden = [float(mask.reshape(len(mask), -1).sum(1).mean()) for mask in self.masks]
         columns = {"train": self.train_scores, "held out": self.held_out_scores, "overlap": self.overlaps, "forbidden": forbidden}
         return pd.DataFrame(columns, index=pd.RangeIndex(1, len(self) + 1, name="model"))
 
     def explain(self, X: RawRows) -> list[Explanation]:
-        """Each model's explanation of the same rows."""
+        """One explanation of the same rows per model."""
         return [model.explain(X) for model in self.models]
 
 
@@ -74,28 +74,28 @@ def find_another_explanation(
     held_out: float = 0.2,
     random_state: int = 0,
 ) -> AlternativeModels:
-    """Train models one after the other, each forbidden to use what the earlier ones used.
+    """Train several models in turn; each must not use the inputs that the earlier ones used.
 
-    The first model is trained without marks. The largest input gradients of each row are then marked, and the next model is trained from
-    scratch with all marks so far. The search stops when the accuracy on held-out rows falls `fall` below the best so far (no other reason
-    is left), when explanations stop changing, or at `most` models. The model whose accuracy fell is included as the last one.
+    The first model is trained without marks. The inputs with the largest gradients of each row are then marked, and the next model is
+    trained from scratch with all marks so far. The search stops when the accuracy on held-out rows falls `max_drop` below the best so
+    far, when explanations stop changing, or at `max_models`. The model whose accuracy fell is included as the last one.
 
     Args:
-        make_network: returns a fresh network; called once a model, with torch's seed set.
+        make_network: Function that returns a new network. It is called once per model, with torch's seed set.
         X: (n, ...) inputs, as for `RightReasons`.
-        y: labels, probabilities or real values.
-        max_models: maximum number of models.
-        cutoff: an input counts as used above this share of the row's largest slope.
-        max_drop: drop of accuracy (or R²) on held-out rows at which to stop.
-        irrelevant_mask: (n, ...) of 0 and 1: what is known to be irrelevant from the start.
-        trainer: a `RightReasons` without features, whose settings are used; its network is not. None: the defaults.
-        held_out: share of the rows that no model is trained on.
-        random_state: seed of the split, the networks and every draw.
+        y: Labels, probabilities or real values.
+        max_models: Maximum number of models.
+        cutoff: Share of a row's largest input gradient above which an input counts as used.
+        max_drop: Drop of accuracy (or R²) on held-out rows at which the search stops.
+        irrelevant_mask: (n, ...) of 0 and 1: inputs that no model may use.
+        trainer: `RightReasons` without features, whose settings are used, except its network. None: the defaults.
+        held_out: Share of the rows that no model is trained on.
+        random_state: Seed of the split, the networks and the training.
 
     Example:
-        >>> found = find_another_explanation(lambda: nn.Linear(2, 2), np.random.rand(60, 2), [0, 1] * 30, most=1)
-        >>> len(found), found.why
-        (1, '1 model is the maximum that was asked for')
+        >>> result = find_another_explanation(lambda: nn.Linear(2, 2), np.random.rand(60, 2), [0, 1] * 30, max_models=1)
+        >>> len(result), result.stop_reason
+        (1, '1 model was trained, which is max_models')
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.3.
@@ -104,31 +104,31 @@ def find_another_explanation(
     check.share_of_one(cutoff=cutoff, held_out=held_out)
     if trainer is not None and trainer.features is not None:
         raise ValueError(
-            f"trainer has features={type(trainer.features).__name__}(...), but find_another_explanation marks inputs as the network reads "
-            "them; pass encoded rows, features.encode(X).x, and a trainer without features"
+            f"trainer has features={type(trainer.features).__name__}(...), but find_another_explanation marks inputs of the network. "
+            "Pass encoded rows, features.encode(X).x, and a trainer without features."
         )
-    x, answers = as_inputs(X), as_array(y)
-    same_length(len(x), answers)
+    x, targets = as_inputs(X), as_array(y)
+    same_length(len(x), targets)
     check.enough_rows(len(x))
     order = np.random.default_rng(random_state).permutation(len(x))
     held, kept = np.split(order, [max(1, round(held_out * len(x)))])
     names = X.columns if isinstance(X, pd.DataFrame) else None
     train, other = (x[part] if names is None else pd.DataFrame(x[part], columns=names) for part in (kept, held))
     mask = np.zeros(x[kept].shape, dtype=bool) if irrelevant_mask is None else as_array(irrelevant_mask)[kept].astype(bool)
-    search = _Search(make_network, trainer, (train, answers[kept]), (other, answers[held]), cutoff, random_state)
-    why = ""
-    while len(search.models) < max_models and not why:
+    search = _Search(make_network, trainer, (train, targets[kept]), (other, targets[held]), cutoff, random_state)
+    reason = ""
+    while len(search.models) < max_models and not reason:
         mask = search.add(mask)
-        why = search.stops(max_drop)
+        reason = search.stops(max_drop)
     train_scores, held_scores = zip(*search.scores, strict=True)
     disagreement, cosines = _compare(search.models, other, random_state)
-    why = why or f"{max_models} model{'s are' if max_models > 1 else ' is'} the maximum that was asked for"
+    reason = reason or f"{max_models} model{'s were' if max_models > 1 else ' was'} trained, which is max_models"
     found = (tuple(search.models), tuple(search.masks), train_scores, held_scores, tuple(search.overlaps))
-    return AlternativeModels(*found, disagreement, cosines, why)
+    return AlternativeModels(*found, disagreement, cosines, reason)
 
 
 class _Search:
-    """The models found so far."""
+    """The models trained so far."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class _Search:
         self.overlaps: list[float] = []
 
     def add(self, mask: np.ndarray) -> np.ndarray:
-        """Train one more model that must not use what a mask marks; return the mask with what this model uses."""
+        """Train one more model that must not use marked inputs; return the mask with the inputs that it uses added."""
         seed = self.seed + len(self.models)
         with seeded(seed):
             network = self.make()
@@ -165,29 +165,29 @@ class _Search:
         return both
 
     def stops(self, fall: float) -> str:
-        """Why the search stops here; empty if it goes on."""
+        """The reason to stop the search, or an empty string."""
         number, last, best = len(self.models), self.scores[-1][1], max(score for _, score in self.scores)
         if last < best - fall:
-            return f"model {number} falls to {last:.3f} on held-out rows, where {best:.3f} was reached"
+            return f"model {number} falls to {last:.3f} on held-out rows; the best model reaches {best:.3f}"
         return f"the explanations of model {number} are the same as those of an earlier one" if self.overlaps[-1] >= SAME_OVERLAP else ""
 
 
 def _overlap(one: np.ndarray, other: np.ndarray) -> float:
     """Mean Jaccard index of two masks."""
-    flat, beside = one.reshape(len(one), -1), other.reshape(len(other), -1)
-    either = (flat | beside).sum(1)
-    return float(((flat & beside).sum(1) / np.maximum(either, 1)).mean())
+    first, second = one.reshape(len(one), -1), other.reshape(len(other), -1)
+    union = (first | second).sum(1)
+    return float(((first & second).sum(1) / np.maximum(union, 1)).mean())
 
 
 def _compare(models: list[RightReasons], rows: RawRows, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Disagreement on noisy rows, and cosines of gradients on the data, of each pair of models."""
+    """Disagreement on noisy rows, and cosine of the input gradients on the data, for each pair of models."""
     x = as_inputs(rows)
-    moved = x + NOISE * x.std(0, keepdims=True) * np.random.default_rng(seed).standard_normal(x.shape).astype(np.float32)
-    predicted = np.stack([model.predict(moved) for model in models])
-    if models[0].outputs_.real:  # apart by more than half the spread of the answers
-        apart = (np.abs(predicted[:, None] - predicted[None]) > models[0].target_.scale / 2).mean(2)
+    noisy = x + NOISE * x.std(0, keepdims=True) * np.random.default_rng(seed).standard_normal(x.shape).astype(np.float32)
+    predicted = np.stack([model.predict(noisy) for model in models])
+    if models[0].outputs_.real:  # predictions disagree if they differ by more than half a standard deviation of the target
+        disagreement = (np.abs(predicted[:, None] - predicted[None]) > models[0].target_.scale / 2).mean(2)
     else:
-        apart = (predicted[:, None] != predicted[None]).mean(2)
-    slopes = np.stack([model.input_gradients(x).reshape(len(x), -1) for model in models])  # (models, n, d)
-    units = slopes / np.maximum(np.linalg.norm(slopes, axis=2, keepdims=True), np.finfo(np.float32).tiny)
-    return apart, np.abs(np.einsum("ind,jnd->ijn", units, units)).mean(2)
+        disagreement = (predicted[:, None] != predicted[None]).mean(2)
+    gradients = np.stack([model.input_gradients(x).reshape(len(x), -1) for model in models])  # (models, n, d)
+    units = gradients / np.maximum(np.linalg.norm(gradients, axis=2, keepdims=True), np.finfo(np.float32).tiny)
+    return disagreement, np.abs(np.einsum("ind,jnd->ijn", units, units)).mean(2)

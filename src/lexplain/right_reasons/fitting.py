@@ -1,4 +1,4 @@
-"""What a fit does: split the rows, find the strength, train by the one loop, and see what is still used."""
+"""The fit: split the rows, find the strength, train, and measure how much marked inputs are still used."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from .penalty import PenaltySettings
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
-HIDDEN = (50, 30)  # units of our own network's layers: the paper's
-BATCH_SIZE = 256  # of an optimiser step, unless told
-PROBE_STEPS = 1000  # most steps spent on finding a strength: a network that has not begun to learn has no slopes to measure
+HIDDEN = (50, 30)  # units of the layers of the default network, as in the paper
+BATCH_SIZE = 256  # default rows per optimiser step
+PROBE_STEPS = 1000  # maximum steps to find a strength; at the start of training gradients are too small to measure
 
 
 @dataclass(frozen=True)
 class Result:
-    """What a training gives."""
+    """Result of a training."""
 
     network: nn.Module
-    history: pd.DataFrame  # one row an epoch
+    history: pd.DataFrame  # one row per epoch
     strength: float  # at the end
-    still_used: float  # share of held-out answers that change with marked inputs
+    still_used: float  # share of held-out predictions that change with marked inputs
 
 
 def default_network(shape: tuple[int, ...], outputs: Outputs) -> nn.Module:
-    """A dense network with fresh weights, for rows of a shape."""
+    """A new dense network for rows of a shape."""
     return mlp(shape, outputs.count, sees_mask=False, hidden=HIDDEN, activation=nn.ReLU)
 
 
@@ -57,27 +57,29 @@ def train(
     fabric: Fabric,
     checkpoint: Checkpoint | None = None,
 ) -> Result:
-    """Train a network, which is changed; the caller has set torch's seed.
+    """Train a network in place. The caller sets torch's seed.
 
     Args:
-        network: with the weights to start from.
-        rows: to learn from, with their marks.
-        outputs: what the network predicts.
-        settings: how long and how fast.
-        variant: of the penalty.
-        strength: of the penalty; None: it is found.
-        held_out: share of the rows to choose the best epoch by; 0: the last epoch is kept.
-        always: rows that are in each batch.
-        fabric: device and precision.
-        checkpoint: where to keep the state, and to go on from.
+        network: Network with its initial weights.
+        rows: Training rows with their marks.
+        outputs: Type of the predictions.
+        settings: Training length, learning rate and memory limit.
+        variant: Settings of the penalty.
+        strength: Weight of the penalty. None: it is found from the training rows.
+        held_out: Share of the rows that selects the best epoch. 0: the last epoch is kept.
+        always: Rows to put into each batch.
+        fabric: Device and precision.
+        checkpoint: File for the training state; an interrupted fit resumes from it.
     """
     network = network.to(fabric.device).requires_grad_(True)
     with torch.no_grad():
-        few = rows.take(slice(0, 4)).to(fabric.device)
-        network_output(network.eval()(few.x), len(few), outputs.count, outputs.real)
+        sample = rows.take(slice(0, 4)).to(fabric.device)
+        network_output(network.eval()(sample.x), len(sample), outputs.count, outputs.real)
     if held_out:
         check.enough_rows(len(rows))
-    learn, held = share(rows, held_out) if held_out else (rows, rows.take(slice(0, 1)))  # with none held out, one row stands for them
+    learn, held = (
+        share(rows, held_out) if held_out else (rows, rows.take(slice(0, 1)))
+    )  # without held-out rows, one training row takes their place
     marked = learn.irrelevant is not None and strength != 0 and bool(learn.irrelevant.any())
     if not marked:
         learn, held = replace(learn, irrelevant=None), replace(held, irrelevant=None)
@@ -85,7 +87,7 @@ def train(
     if marked and strength is None:
         learner.find_strength(learn.to(fabric.device), rate=settings.learning_rate, steps=PROBE_STEPS, batch=settings.batch_size)
     step = Step("network", learner, learner.loss, learner.validation_loss, model_rows_per_row=3 if marked else 1)
-    # With no rows held out no epoch can be the best, so the last one is kept.
+    # Without held-out rows no epoch can be the best, so the last one is kept.
     phase = Phase("right reasons" if marked else "network", (step,), burn_in=0.0 if held_out else 1.0)
     history = pd.DataFrame(fit(learner, [phase], learn, held, settings, fabric=fabric, checkpoint=checkpoint))
     network.eval().requires_grad_(False)
@@ -95,7 +97,7 @@ def train(
 
 
 def fingerprint(network: nn.Module, rows: Batch, seed: int, settings: Mapping[str, Any]) -> str:
-    """A digest of all that decides a training, so that another one's checkpoint is refused."""
+    """Digest of everything that determines a training, so that reading another training's checkpoint raises."""
     plain = sorted((name, repr(value)) for name, value in settings.items())
     digest = hashlib.blake2b(repr([seed, plain]).encode(), digest_size=16)
     for tensor in (rows.x, target_values(rows.target), rows.irrelevant, *network.state_dict().values()):

@@ -1,4 +1,4 @@
-"""A network and its loss with the gradient penalty, the strength of that penalty, and how an epoch is judged."""
+"""A network with its loss, the gradient penalty and its strength, and the validation loss."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from torch.distributions import Normal
 from ..core import Batch, concat_batches, target_values
 from .penalty import PenaltySettings, Terms, label_loss, loss_terms
 
-MIN_MARKED_ROWS = 20  # annotated rows that are enough to choose an epoch by
-DECAY = 0.9  # of the running means
-LEARNED = 0.5  # share of the cost of guessing below which the network has begun to learn
-SMALL_SLOPES = 0.01  # slopes along marked inputs are small once their squares are this share of those along the others
-MAX_CHANGE = 1.05  # factor by which the strength changes in one step at the most
-MAX_GROWTH = 10.0  # times the strength at the start: beyond one order of magnitude the penalty would hide what the labels teach
+MIN_MARKED_ROWS = 20  # minimum number of annotated rows to select an epoch on
+DECAY = 0.9  # decay of the running means
+LEARNED = 0.5  # share of the loss of a constant prediction; below it, the network has begun to learn
+SMALL_SLOPES = 0.01  # share of the squared gradients of other inputs below which those of marked inputs are small
+MAX_CHANGE = 1.05  # maximum factor by which the strength changes in one step
+MAX_GROWTH = 10.0  # maximum strength relative to the start; a higher one would dominate the loss of the labels
 
 
 class Learner(nn.Module):
     """A network and the strength of its penalty, so that a checkpoint holds both.
 
     Args:
-        network: what is trained.
-        variant: of the penalty.
-        strength: of the penalty; None: none, unless `find_strength` finds one.
-        always: rows to put in every batch.
+        network: Network to train.
+        variant: Settings of the penalty.
+        strength: Weight of the penalty. None: no penalty, unless `find_strength` sets its weight.
+        always: Rows to put into each batch.
     """
 
     def __init__(self, network: nn.Module, variant: PenaltySettings, strength: float | None, always: Batch | None = None) -> None:
@@ -37,16 +37,16 @@ class Learner(nn.Module):
         self.balance: StrengthController | None = None
 
     def find_strength(self, rows: Batch, *, rate: float, steps: int, batch: int) -> None:
-        """Find a strength to start with, which `Balance` then adapts while training; see `starting_strength`."""
-        answers = target_values(rows.target)
-        guess = answers.mean(0, keepdim=True)
+        """Find an initial strength, which `StrengthController` then adapts during training; see `starting_strength`."""
+        values = target_values(rows.target)
+        mean = values.mean(0, keepdim=True)
         real = isinstance(rows.target, Normal)
-        guessing = float((answers - guess).square().mean() / 2 if real else -torch.special.xlogy(guess, guess).sum())
+        guessing = float((values - mean).square().mean() / 2 if real else -torch.special.xlogy(mean, mean).sum())
         start = starting_strength(self.network, self.terms, rows, guessing=guessing, rate=rate, steps=steps, batch=batch)
         self.balance = StrengthController(start).to(rows.x.device)
 
     def terms(self, network: nn.Module, batch: Batch) -> Terms:
-        """The terms of a network's loss on a batch."""
+        """The loss terms of a network on a batch."""
         return loss_terms(network, batch.x, target_values(batch.target), batch.irrelevant, self.variant)
 
     def loss(self, batch: Batch) -> Tensor:
@@ -61,31 +61,31 @@ class Learner(nn.Module):
         return loss
 
     def validation_loss(self, batch: Batch) -> Tensor:
-        """The loss on held-out rows whose marked inputs take the values of other rows, which reveals a network that uses them.
+        """The loss on held-out rows whose marked inputs are swapped between rows, which exposes networks that use them.
 
-        It needs the training rows and the annotation alone. Rows without marks do not count where enough others have some.
+        It needs only the rows and their annotation. Rows without marks are left out if there are enough rows with marks.
         """
         if batch.irrelevant is not None:
             marked = batch.irrelevant.flatten(1).any(1)
             batch = batch.take(marked) if int(marked.sum()) >= MIN_MARKED_ROWS else batch
-            batch = _with_marked_of_others(batch)
+            batch = _swap_marked(batch)
         return label_loss(self.network(batch.x), target_values(batch.target))
 
     @torch.no_grad()
     def still_used(self, batch: Batch) -> float:
-        """Share of the marked rows whose prediction changes with the marked inputs; for real values, share of the variance."""
+        """Share of the marked rows whose prediction changes with the marked inputs. For real values: share of the variance."""
         assert batch.irrelevant is not None
         batch = batch.take(batch.irrelevant.flatten(1).any(1))
         if len(batch) < 2:
             return 0.0
-        own, other = self.network(batch.x), self.network(_with_marked_of_others(batch).x)
+        own, other = self.network(batch.x), self.network(_swap_marked(batch).x)
         if isinstance(batch.target, Normal):
             return min(1.0, float((own - other).square().mean() / (2 * own.var()).clamp_min(1e-12)))
         return float((own.argmax(1) != other.argmax(1)).float().mean())
 
 
-def _with_marked_of_others(batch: Batch) -> Batch:
-    """Rows whose marked inputs take the values of other rows."""
+def _swap_marked(batch: Batch) -> Batch:
+    """Rows with the marked inputs of other rows."""
     assert batch.irrelevant is not None
     return replace(batch, x=torch.where(batch.irrelevant, batch.x.roll(1, 0), batch.x))
 
@@ -94,12 +94,13 @@ def _with_marked_of_others(batch: Batch) -> Batch:
 
 
 class StrengthController(nn.Module):
-    """Keep the loss of the labels and the gradient penalty of one order of magnitude while training, from the training rows alone.
+    """Keep the loss of the labels and the gradient penalty at the same order of magnitude during training.
 
-    The strength rises while marked inputs still matter, and falls while the penalty exceeds the loss of the labels.
+    The strength rises while marked inputs still matter, and falls while the penalty exceeds the loss of the labels. Only training rows
+    are used.
 
     Args:
-        start: the strength to begin with; `starting_strength` finds one.
+        start: Initial strength; `starting_strength` finds one.
     """
 
     value: Tensor
@@ -109,55 +110,55 @@ class StrengthController(nn.Module):
         super().__init__()
         self.max_value = MAX_GROWTH * start
         self.register_buffer("value", torch.tensor(float(start)))
-        self.register_buffer("means", torch.full((4,), torch.nan))  # of the four terms
+        self.register_buffer("means", torch.full((4,), torch.nan))  # running means of the four terms
 
     @torch.no_grad()
     def forward(self, terms: Terms) -> Tensor:
         """The strength to use in this step."""
-        now = torch.stack([term.detach().float() for term in terms if term is not None])
-        self.means.copy_(torch.where(self.means.isnan(), now, DECAY * self.means + (1 - DECAY) * now))
-        cost, reason, marked, elsewhere = self.means
-        share = self.value * reason
-        more = torch.where((marked > SMALL_SLOPES * elsewhere) & (share < cost) & (self.value < self.max_value), MAX_CHANGE, 1.0)
-        self.value.mul_(torch.where(share > cost, 1 / MAX_CHANGE, more))
+        current = torch.stack([term.detach().float() for term in terms if term is not None])
+        self.means.copy_(torch.where(self.means.isnan(), current, DECAY * self.means + (1 - DECAY) * current))
+        loss, penalty, marked, unmarked = self.means
+        share = self.value * penalty
+        growth = torch.where((marked > SMALL_SLOPES * unmarked) & (share < loss) & (self.value < self.max_value), MAX_CHANGE, 1.0)
+        self.value.mul_(torch.where(share > loss, 1 / MAX_CHANGE, growth))
         return self.value.clone()
 
 
 def starting_strength(
     network: nn.Module, terms_of: Callable[[nn.Module, Batch], Terms], rows: Batch, *, guessing: float, rate: float, steps: int, batch: int
 ) -> float:
-    """The strength at which the penalty of a network that has begun to learn from labels alone equals the cost of guessing.
+    """The strength at which the penalty equals the loss of a constant prediction, once a network has begun to learn from labels.
 
-    The two terms have to be of one order of magnitude as the network begins to learn. At the very start its slopes are tiny, whatever
-    they become later, so a copy of the network learns from labels until its loss is half of what guessing costs.
+    The two terms should have the same order of magnitude when the network begins to learn. Initially its input gradients are tiny. So a
+    copy of the network is trained on the labels until its loss is half of that of a constant prediction.
 
     Args:
-        network: with the weights to start from; it is not changed.
-        terms_of: maps a network and a batch to the terms of the loss.
-        rows: to learn from.
-        guessing: the loss of the best prediction that ignores the row.
-        rate: learning rate.
-        steps: at most.
-        batch: rows of a step.
+        network: Network with its initial weights; it is not changed.
+        terms_of: Function from a network and a batch to the loss terms.
+        rows: Training rows.
+        guessing: Loss of the best prediction that ignores the row.
+        rate: Learning rate.
+        steps: Maximum number of steps.
+        batch: Rows per step.
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, appendix A (the terms should have similar magnitudes at first).
     """
     probe = copy.deepcopy(network).train()
     optimiser = torch.optim.Adam(probe.parameters(), lr=rate)
-    cost = reason = torch.nan
-    # A loop of its own: it needs both terms of every step and stops in the middle of an epoch, while `training.fit` judges whole epochs.
+    loss = mean_penalty = torch.nan
+    # Not `training.fit`: the loop needs both terms of each step, and stops in the middle of an epoch.
     for _ in range(steps):
         chosen = torch.randint(len(rows), (min(batch, len(rows)),), device=rows.x.device)
         terms = terms_of(probe, rows.take(chosen))
         optimiser.zero_grad(set_to_none=True)
         torch.autograd.backward(terms.prediction_loss)
         optimiser.step()
-        now = float(terms.prediction_loss.detach())
-        cost = now if cost != cost else DECAY * cost + (1 - DECAY) * now
+        current = float(terms.prediction_loss.detach())
+        loss = current if loss != loss else DECAY * loss + (1 - DECAY) * current
         if terms.gradient_penalty is not None:
             penalty = float(terms.gradient_penalty.detach())
-            reason = penalty if reason != reason else DECAY * reason + (1 - DECAY) * penalty
-        if cost < LEARNED * guessing and reason == reason:
+            mean_penalty = penalty if mean_penalty != mean_penalty else DECAY * mean_penalty + (1 - DECAY) * penalty
+        if loss < LEARNED * guessing and mean_penalty == mean_penalty:
             break
-    return guessing / reason if reason > 0 else 1.0
+    return guessing / mean_penalty if mean_penalty > 0 else 1.0

@@ -1,4 +1,4 @@
-"""Train a network to be right for the right reasons: the scikit-learn face."""
+"""Train a network to be right for the right reasons: the scikit-learn estimator."""
 
 from __future__ import annotations
 
@@ -24,43 +24,43 @@ from ..models import Target
 from ..training import Checkpoint, Settings, constant, fabric_of
 from .fitting import BATCH_SIZE, Result, default_network, fingerprint, train
 from .inputs import Inputs, read_training_rows
-from .penalty import PenaltySettings, input_gradients, refuse_variant
+from .penalty import PenaltySettings, check_variant, input_gradients
 from .store import load, save
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 log = logging.getLogger("lexplain")
-MAX_STILL_USED = 0.1  # share of answers that may change with marked inputs before a warning
-CUTOFF = 0.67  # of a row's largest slope, above which an input counts as used (the paper's c)
-MAX_ROWS = 8192  # of a forward pass outside training
+MAX_STILL_USED = 0.1  # share of predictions that change with marked inputs, above which a warning is logged
+CUTOFF = 0.67  # share of a row's largest input gradient above which an input counts as used (the paper's c)
+MAX_ROWS = 8192  # rows per forward pass outside training
 
 
 class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Train a differentiable network on labels and on an annotation of inputs that it must not use.
 
-    Training penalises the network's input gradients along the inputs that the annotation marks. Rows without annotation only contribute
-    their labels, and with no mark at all this is plain training.
+    Training penalises the gradients of the network's output with respect to marked inputs. Rows without annotation contribute only
+    their labels. Without any marks this is plain training.
 
     Args:
-        network: maps rows (b, ...) to logits (b, c), or to values (b, 1) where y is real. `fit` copies it and starts from its weights. It
-            reads the inputs as they are (images, embedded tokens), or encoded by `features` where these are given. None: a dense network
-            of our own, on rows encoded by features.
-        features: what is marked and explained, such as `Columns()` or `Groups(...)`; rows are then checked and encoded. None: every input
-            of your network; for our own network, what suits the rows, so that a DataFrame may have categories.
-        strength: weight of the gradient penalty beside the loss of the labels (the paper's lambda_1), or "auto": both terms are kept of
-            one order of magnitude, from the training rows alone.
-        scale: penalise the gradients of "log" or "linear" probabilities.
-        target: "sum" over the classes, "max", "label", or the index of a class; see `right_reasons_loss`, as for normalise.
-        normalise: divide by the number of marks; False: the published sums over the rows of a batch.
-        l2: price of the squared weights and biases (the paper's lambda_2, for its sums: a batch of b rows costs l2 / b).
-        epochs: passes over the rows.
-        batch_size: rows of an optimiser step. None: 256; for our own network a tenth of the rows, from 16 to 256.
-        learning_rate: of Adam.
-        held_out: share of the rows on which the best epoch is chosen. Their marked inputs take the values of other rows, which reveals a
-            network that uses them. 0: the last epoch is kept, as in the paper.
-        device: "auto", "cpu", "cuda", "cuda:1" or a Fabric.
-        random_state: of the order of rows and of every draw.
+        network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` copies it with its weights. It
+            reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default dense
+            network, on rows encoded by features.
+        features: What is marked and explained, such as `Columns()` or `Groups(...)`. Rows are then checked and encoded. None: each input
+            of your network; for the default network, features chosen by the rows, so that a DataFrame may have categories.
+        strength: Weight of the gradient penalty (the paper's lambda_1), or "auto": both loss terms are kept at the same order of
+            magnitude.
+        scale: Whether to penalise the gradients of "log" or "linear" probabilities.
+        target: "sum" over the classes, "max" (the predicted class), "label" (the row's class), or the index of a class.
+        normalise: Whether to divide the penalty by the number of marks. False: by the number of rows; see `right_reasons_loss`.
+        l2: Weight of the squared parameters (the paper's lambda_2, for sums over rows: a batch of b rows costs l2 / b).
+        epochs: Passes over the rows.
+        batch_size: Rows per optimiser step. None: 256; for the default network a tenth of the rows, from 16 to 256.
+        learning_rate: Learning rate of Adam.
+        held_out: Share of the rows for choosing the best epoch. Their marked inputs are swapped between rows, which exposes networks
+            that use them. 0: the last epoch is kept, as in the paper.
+        device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1" or a `lightning_fabric.Fabric`.
+        random_state: Seed.
 
     Example:
         >>> import pandas as pd
@@ -118,13 +118,13 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         """Train the network.
 
         Args:
-            X: (n, ...) inputs as the network reads them, or rows that `features` encode. The columns of a DataFrame name the explanations.
-            y: (n,) labels or real values, or (n, c) probabilities.
-            irrelevant_mask: 1 = must not be used; (n, ...) as X, where rows of NaN are not annotated; the shape of one input, for all
-                rows; or (m, ...) for the m `annotated_rows`. With features: one mark a feature, or one an encoded input.
-            annotated_rows: (m,) numbers of the rows that irrelevant_mask describes; None: all.
-            always_include: numbers of rows to put in every batch, such as the few that are annotated.
-            checkpoint: a file that keeps the state of the training; a fit that was interrupted resumes from it.
+            X: Inputs of the network (n, ...), or rows that `features` encode. Column names of a DataFrame are used in explanations.
+            y: Labels or real values (n,), or probabilities (n, c).
+            irrelevant_mask: 1 = must not be used. Shape of X (NaN rows are not annotated), shape of one input (for all rows), or one
+                entry per row in annotated_rows. With features: one entry per feature or per encoded input.
+            annotated_rows: Numbers of the rows that irrelevant_mask describes. None: all rows.
+            always_include: Numbers of rows to put into each batch, such as the few that are annotated.
+            checkpoint: File for the training state; an interrupted fit resumes from it.
         """
         self._check()
         plain = self.network is not None and self.features is None
@@ -134,8 +134,8 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         rows = Batch(encoded.x, target.outputs.target(target.values), valid=encoded.valid, irrelevant=marks)
         always = None if always_include is None else rows.take(torch.as_tensor(as_array(always_include)))
         network = self._new_network(inputs, target, seed)
-        kept = None if checkpoint is None else Checkpoint(checkpoint, fingerprint(network, rows, seed, self._settings()))
-        # Even a small table gives our own network about ten steps an epoch.
+        state = None if checkpoint is None else Checkpoint(checkpoint, fingerprint(network, rows, seed, self._settings()))
+        # The default network gets about ten steps per epoch even on a small table.
         default = min(BATCH_SIZE, max(16, len(rows) // 10)) if self.network is None else BATCH_SIZE
         batch = default if self.batch_size is None else self.batch_size
         with seeded(seed):
@@ -149,32 +149,32 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
                 held_out=self.held_out,
                 always=always,
                 fabric=fabric_of(self.device),
-                checkpoint=kept,
+                checkpoint=state,
             )
         self._set_fitted(inputs, replace(target, values=target.values[:0]), result)
         self._warn()
         return self
 
     def _check(self) -> None:
-        refuse_variant(self.scale, self.target)
+        check_variant(self.scale, self.target)
         if self.strength != "auto" and not (isinstance(self.strength, (int, float, np.number)) and 0 <= self.strength < np.inf):
-            raise ValueError(f"strength={self.strength!r}, but 'auto' or a number from 0 on is needed")
+            raise ValueError(f"strength must be 'auto' or a number of at least 0, got {self.strength!r}.")
         check.counts(epochs=self.epochs, batch_size=self.batch_size)
         check.positive(learning_rate=self.learning_rate)
 
     def _new_network(self, inputs: Inputs, target: Target, seed: int) -> nn.Module:
-        """A copy of the network given, or one of ours."""
+        """A copy of the user's network, or a default one."""
         if self.network is not None:
             return copy.deepcopy(self.network)
         with seeded(seed):
             return default_network(inputs.shape, target.outputs)
 
     def _settings(self) -> dict[str, Any]:
-        """The settings that decide a training, beside its rows, their marks and the network."""
+        """The settings that determine a training, in addition to the rows, their marks and the network."""
         return {name: value for name, value in self.get_params(deep=False).items() if name not in ("network", "features", "device")}
 
     def _set_fitted(self, inputs: Inputs, target: Target, result: Result) -> None:
-        """Set all that a fitted object has."""
+        """Set the attributes of a fitted object."""
         self.inputs_, self.target_, self.outputs_ = inputs, target, target.outputs
         self.features_, self.input_shape_, self.names_ = inputs.features, inputs.shape, inputs.names
         self.n_features_in_ = inputs.count
@@ -186,7 +186,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     def _warn(self) -> None:
         if self.still_used_ > MAX_STILL_USED:
             log.warning(
-                "%.0f %% of the answers still change with inputs that were marked: the other inputs may not predict the target, "
+                "%.0f %% of the predictions still change with marked inputs: the other inputs may not predict the target, "
                 "or strength=%.3g is too low",
                 100 * self.still_used_,
                 self.strength_,
@@ -195,14 +195,14 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     # ---- predictions and explanations ----
 
     def _read(self, X: RawRows) -> tuple[RawRows, Tensor, Tensor | None]:
-        """Rows as explanations keep them, as the network reads them, and which features they have."""
+        """Raw rows, encoded rows, and which of their features are valid."""
         self._require_fit()
         rows, encoded = self.inputs_.read(X)
         return rows, encoded.x, encoded.valid
 
     def _require_fit(self) -> None:
         if not hasattr(self, "network_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+            raise NotFittedError(f"This {type(self).__name__} instance is not fitted yet. Call fit first.")
 
     @torch.no_grad()
     def _outputs(self, x: Tensor) -> Tensor:
@@ -218,11 +218,11 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         """Class probabilities (n, c)."""
         _, x, _ = self._read(X)
         if self.outputs_.real:
-            raise AttributeError("a real-valued target has no class probabilities; use predict")
+            raise AttributeError("A real-valued target has no class probabilities. Use predict.")
         return np.asarray(self._prediction(x))
 
     def predict(self, X: RawRows) -> np.ndarray:
-        """The most probable class (n,), or the value."""
+        """The most probable classes (n,), or the predicted values."""
         output = self._outputs(self._read(X)[1])
         if self.outputs_.real:
             values: np.ndarray = output.reshape(len(output)).numpy() * self.target_.scale + self.target_.mean
@@ -238,23 +238,23 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         return float((r2_score if self.outputs_.real else accuracy_score)(as_array(y), predicted))
 
     def input_gradients(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> np.ndarray:
-        """The slopes (n, ...) of the network's output along its inputs, encoded ones where it has features.
+        """Gradients (n, ...) of the network's output with respect to its inputs (encoded inputs, if it has features).
 
-        They are the slopes that were penalised, unless `scale` and `target` ask for others; the paper's pictures are of `"linear"` and
-        `"max"`. `"label"` means the predicted class here, since rows come without labels.
+        By default they are the gradients that training penalised; `scale` and `target` choose others. The paper's figures use `"linear"`
+        and `"max"`. Rows have no labels here, so `"label"` means the predicted class.
         """
         return np.asarray(self._input_gradients(self._read(X)[1], scale, target))
 
     def _input_gradients(self, x: Tensor, scale: str | None, target: str | int | None) -> Tensor:
         scale, target = scale or self.scale, self.target if target is None else target
-        refuse_variant(scale, target)
+        check_variant(scale, target)
         target = "max" if target == "label" else target
         device = next(self.network_.parameters()).device
         parts = [input_gradients(self.network_, part.to(device), scale=scale, target=target)[0] for part in torch.split(x, MAX_ROWS)]
         return torch.cat(parts).cpu()
 
     def explain(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> Explanation:
-        """Score each input by the size of its slope, or each feature by the length of its slopes; keep those above 0.67 of the largest.
+        """Score each input by its absolute gradient, or each feature by the norm of its gradients. Keep those above 0.67 of the largest.
 
         Reference:
             Ross, Hughes and Doshi-Velez, 2017, section 3.3 (the mask of the largest input gradients).
@@ -277,22 +277,22 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     # ---- files ----
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to one safetensors file, without pickle and without training rows."""
+        """Write the fitted model to one safetensors file, without pickle and training rows."""
         self._require_fit()
         save(self, Path(path))
 
     @classmethod
     def load(cls, path: str | Path, *, network: nn.Module | None = None, device: str | Fabric = "auto") -> RightReasons:
-        """Read what `save` wrote, onto a device.
+        """Load a saved model.
 
         Args:
-            path: the file.
-            network: your own network, built again, where one was trained; its weights are read from the file. Our own rebuilds itself.
-            device: as for `RightReasons`.
+            path: File that `save` wrote.
+            network: Your network, built again, if you trained your own; its weights are read from the file.
+            device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1" or a `lightning_fabric.Fabric`.
         """
         return load(Path(path), cls, network, device)
 
 
 def largest(sizes: Tensor, cutoff: float = CUTOFF) -> Tensor:
-    """(b, d) of bool: where sizes (b, d) are above a share of the row's largest."""
+    """Mask (b, d) of bool: where sizes (b, d) are above a share of the row's largest."""
     return sizes > cutoff * sizes.amax(1, keepdim=True)

@@ -1,4 +1,4 @@
-"""Models that are right for the right reasons, as files: one safetensors file with the rest as JSON in its metadata, no pickle."""
+"""Files of `RightReasons` models: one safetensors file with JSON metadata, no pickle."""
 
 from __future__ import annotations
 
@@ -48,23 +48,23 @@ def save(model: RightReasons, path: Path) -> None:
     write_atomically(path, model.network_.state_dict(), record)
 
 
-def load(path: Path, blank: type[RightReasons], network: nn.Module | None, device: str | Fabric) -> RightReasons:
-    """Read a fitted model of a class back."""
+def load(path: Path, cls: type[RightReasons], network: nn.Module | None, device: str | Fabric) -> RightReasons:
+    """Read a fitted model of class `cls`."""
     tensors, record = read_file(path, FORMAT)
     if record.get("user_network") and network is None:
-        raise ValueError(f"{path} holds the weights of a network of your own; build it again and pass RightReasons.load(path, network=...)")
+        raise ValueError(f"{path} contains the weights of your own network. Build it again and use RightReasons.load(path, network=...).")
     try:
-        model = blank(network, device=device, random_state=record["random_state"], **record["parameters"])
+        model = cls(network, device=device, random_state=record["random_state"], **record["parameters"])
         return _fill(model, path, tensors, record)
-    except (KeyError, TypeError, AttributeError) as broken:
-        raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the model again") from broken
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is damaged: its metadata does not fit ({error!r}). Save the model again.") from error
 
 
 def _fill(model: RightReasons, path: Path, tensors: dict[str, Tensor], record: dict[str, Any]) -> RightReasons:
-    """Set all that a fit sets."""
+    """Set the attributes that fit sets."""
     inputs, outputs = restored(record["inputs"]), outputs_of(**record["outputs"])
     model.features = inputs.features if record["features_given"] else None
-    with seeded(0):  # the caller's random state is left alone; all weights are read from the file
+    with seeded(0):  # keeps the caller's random state; all weights are read from the file
         trained = default_network(inputs.shape, outputs) if model.network is None else copy.deepcopy(model.network)
     refuse_other_weights(path, tensors, trained.state_dict(), "network")
     trained.load_state_dict(tensors)

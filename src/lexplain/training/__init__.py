@@ -1,4 +1,4 @@
-"""Training: one loop for every method and every network, devices and checkpoints."""
+"""Training: one loop for all methods and networks, devices and checkpoints."""
 
 from .checkpoint import Checkpoint as Checkpoint
 from .fit import fit as fit

@@ -1,4 +1,4 @@
-"""The one training loop."""
+"""The training loop."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("lexplain")
 Result = TypeVar("Result")
-GOAL_ROWS = {"cpu": 8192}  # model rows in flight while goals are computed: what fits a cache is fastest
+GOAL_ROWS = {"cpu": 8192}  # maximum rows per call when auxiliary targets are computed; what fits a cache is fastest
 
 
 def fit(
@@ -36,20 +36,20 @@ def fit(
     fabric: Fabric | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> list[dict[str, Any]]:
-    """Train a module by its phases, keep each phase's best epoch on the validation rows, and return one record an epoch.
+    """Train a module in phases, restore the best epoch of each phase on the validation rows, and return one record per epoch.
 
     Args:
-        module: holds every part that a phase trains.
-        phases: what to do.
-        train: rows to learn from.
-        validation: rows to judge by.
-        settings: how long and how fast.
-        fabric: device, precision and number of processes; None: one process on the CPU.
-        checkpoint: where to keep the state, and to go on from it if it is there.
+        module: Module that contains all parts that a phase trains.
+        phases: Training phases, in order.
+        train: Training rows.
+        validation: Rows that select the best epoch.
+        settings: Training length, learning rate and memory limit.
+        fabric: Device, precision and number of processes. None: one process on the CPU.
+        checkpoint: File for the training state; an interrupted fit resumes from it. None: no state is saved.
     """
     fabric = fabric or fabric_of("cpu")
     if getattr(fabric.strategy.precision, "scaler", None) is not None:
-        raise ValueError("this Fabric scales its loss (precision='16-mixed'), which is not supported; use precision='bf16-mixed'")
+        raise ValueError("A Fabric that scales its loss (precision='16-mixed') is not supported. Use precision='bf16-mixed'.")
     module.to(fabric.device)
     with seeded(settings.seed + fabric.global_rank):
         run = _Run(module, train.to(fabric.device), validation.to(fabric.device), settings, fabric, checkpoint)
@@ -60,7 +60,7 @@ def fit(
 
 
 class _Run:
-    """The state of one training: all that a checkpoint must hold."""
+    """The state of one training; a checkpoint saves all of it."""
 
     def __init__(
         self, module: nn.Module, train: Batch, validation: Batch, settings: Settings, fabric: Fabric, checkpoint: Checkpoint | None
@@ -79,7 +79,7 @@ class _Run:
         self.stored: dict[str, Tensor] | None = None
 
     def train(self, index: int, phase: Phase) -> None:
-        """Run one phase to its end or to the end of patience, then go back to its best epoch."""
+        """Run one phase until it ends or patience runs out, then restore its best epoch."""
         self._start(index, phase)
         epochs = max(1, round(self.settings.epochs * phase.share * len(self.every) / len(self.rows)))  # fewer rows, as many steps
         with training_bar(phase.name, epochs, len(self.rows)) as advance:
@@ -87,14 +87,16 @@ class _Run:
             while self.epoch < epochs and (self.settings.patience is None or self.waited < self.settings.patience):
                 began = time.monotonic()
                 self._epoch(phase, epochs)
-                judged = self._validate(phase)
+                loss = self._validate(phase)
                 self.epoch += 1
-                self.records.append({"phase": phase.name, "epoch": self.epoch, "check": judged, "seconds": time.monotonic() - began})
-                self._keep_best(judged, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
+                self.records.append({"phase": phase.name, "epoch": self.epoch, "check": loss, "seconds": time.monotonic() - began})
+                self._keep_best(loss, settled=self.epoch > phase.burn_in * epochs or self.epoch == epochs)
                 self._write_checkpoint()
-                advance(1, judged)
+                advance(1, loss)
         if not self.best_state:
-            raise FloatingPointError("the training diverged: no epoch's check is a finite number; use a smaller learning_rate")
+            raise FloatingPointError(
+                "Training diverged: the validation loss was NaN or infinite in all epochs. Use a smaller learning_rate."
+            )
         self.module.load_state_dict(self.best_state)
         self._write_checkpoint(ended=True)
 
@@ -102,35 +104,35 @@ class _Run:
         if self.stored is None or self.phase != index:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
         if phase.on_start is not None and self.stored is None:
-            phase.on_start(self.validation, self._goal_rows())
+            phase.on_start(self.validation, self._target_rows())
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
-        self._set_goals(phase)
+        self._set_aux_targets(phase)
         self.focused = None
         if self.stored is not None:
             for name, optimiser in self.optimisers.items():
                 unpack_optimiser(f"optimiser/{name}", self.stored, optimiser)
             self.stored = None
 
-    def _set_goals(self, phase: Phase) -> None:
-        """Choose the phase's rows and compute what their scores are to become, once; a resumed phase goes on with those it had."""
+    def _set_aux_targets(self, phase: Phase) -> None:
+        """Sample the rows of the phase and compute their auxiliary targets, once. A resumed phase reads both from the checkpoint."""
         resumed = self.stored or {}
-        few = phase.sample_rows is not None and phase.sample_rows < len(self.every)
+        sampled = phase.sample_rows is not None and phase.sample_rows < len(self.every)
         self.chosen = resumed.get("goal/rows")
-        if few and self.chosen is None:
+        if sampled and self.chosen is None:
             self.chosen = torch.randperm(len(self.every), generator=self.order)[: phase.sample_rows]
         self.rows = self.every if self.chosen is None else self.every.take(self.chosen.to(self.fabric.device))
         self.validation = self.eval_rows
         if "goal/train" in resumed:
-            goals = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
+            targets = [resumed[f"goal/{part}"].to(self.fabric.device) for part in ("train", "validation")]
         elif phase.make_aux_targets is not None:
-            goals = [phase.make_aux_targets(part, self._goal_rows()) for part in (self.rows, self.validation)]
-        else:  # rows may have come with goals of their own
+            targets = [phase.make_aux_targets(part, self._target_rows()) for part in (self.rows, self.validation)]
+        else:  # the rows may already have auxiliary targets
             return
         self.rows, self.validation = (
-            replace(part, aux_target=goal) for part, goal in zip((self.rows, self.validation), goals, strict=True)
+            replace(part, aux_target=target) for part, target in zip((self.rows, self.validation), targets, strict=True)
         )
 
-    def _goal_rows(self) -> int:
+    def _target_rows(self) -> int:
         return min(self.max_rows, GOAL_ROWS.get(self.fabric.device.type, self.max_rows))
 
     def _optimiser(self, step: Step) -> torch.optim.Optimizer:
@@ -144,24 +146,24 @@ class _Run:
         order = torch.randperm(len(self.rows), generator=self.order).to(fabric.device)
         batches = torch.split(order, settings.batch_size)
         warmup = min(settings.warmup_steps, epochs * len(batches) // 10)
-        for at, rows in enumerate(batches, start=1 + self.epoch * len(batches)):
-            if at <= warmup:
-                self._set_rates(phase, settings.schedule(done) * at / warmup)
+        for index, rows in enumerate(batches, start=1 + self.epoch * len(batches)):
+            if index <= warmup:
+                self._set_rates(phase, settings.schedule(done) * index / warmup)
             mine = rows[fabric.global_rank :: fabric.world_size]
             batch = replace(self.rows.take(mine), progress=done)
             for step in phase.steps:
                 self._descend(step, batch, weight=len(mine) * fabric.world_size / len(rows))
 
-    def _set_rates(self, phase: Phase, height: float) -> None:
+    def _set_rates(self, phase: Phase, factor: float) -> None:
         for step in phase.steps:
             for group in self.optimisers[step.name].param_groups:
-                group["lr"] = self.settings.learning_rate * step.learning_rate_factor * height
+                group["lr"] = self.settings.learning_rate * step.learning_rate_factor * factor
 
     def _descend(self, step: Step, batch: Batch, *, weight: float) -> None:
-        """Move one step's parameters, with as many rows in flight as fit; weight: of these rows in the mean over processes."""
+        """Do one optimiser step, with as many rows at once as fit in memory. weight: weight of these rows in the mean over processes."""
         optimiser = self.optimisers[step.name]
-        if self.focused is not step.module:  # where modules take turns; it takes as long as a small step
-            self.module.eval().requires_grad_(False)  # the others rest: no gradients, no dropout, no moving statistics
+        if self.focused is not step.module:  # only when the module changes, because it takes as long as a small step
+            self.module.eval().requires_grad_(False)  # other modules are frozen: no gradients, no dropout, no moving statistics
             step.module.train().requires_grad_(True)
             self.focused = step.module
 
@@ -174,24 +176,24 @@ class _Run:
                 self.fabric.backward(loss if share == 1 else loss * share)
 
         optimiser.zero_grad(set_to_none=True)
-        if len(batch):  # a process may have no row of a small last batch, but all must meet below
+        if len(batch):  # a process may have no rows of a small last batch, but all take part in all_reduce below
             self._while_it_fits(step, len(batch), backward)
         if self.fabric.world_size > 1:
             for parameter in step.module.parameters():
-                slope = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-                parameter.grad = self._mean_of_processes(slope)
+                gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+                parameter.grad = self._mean_of_processes(gradient)
         optimiser.step()
 
     def _while_it_fits(self, step: Step, rows: int, work: Callable[[int], Result]) -> Result:
-        """Do work on so many rows in as few parts as the device's memory allows."""
+        """Call `work` with the number of parts to split `rows` into: as few as the device's memory allows."""
         while True:
             try:
                 return work(ceil(rows / max(1, self.max_rows // step.model_rows_per_row)))
-            except torch.cuda.OutOfMemoryError:  # noqa: PERF203  it has to be tried again
+            except torch.cuda.OutOfMemoryError:  # noqa: PERF203  it has to be retried
                 if self.max_rows <= step.model_rows_per_row:
                     raise
                 self.max_rows = max(step.model_rows_per_row, min(self.max_rows, rows * step.model_rows_per_row) // 2)
-                log.warning("the device is out of memory; going on with at most %d model rows at a time", self.max_rows)
+                log.warning("Out of device memory; continuing with at most %d rows at once", self.max_rows)
                 torch.cuda.empty_cache()
 
     def _mean_of_processes(self, value: Tensor) -> Tensor:
@@ -201,7 +203,7 @@ class _Run:
 
     @torch.no_grad()
     def _validate(self, phase: Phase) -> float:
-        """The check of the phase's last step on the validation rows, with the same draws in every epoch."""
+        """Validation loss of the phase's last step, with the same random numbers in all epochs."""
         self.module.eval()
         self.focused = None
         step, batch = phase.steps[-1], replace(self.validation, progress=1.0)
@@ -211,14 +213,14 @@ class _Run:
                 terms = [step.validation_loss(part) * (len(part) / len(batch)) for part in _parts(batch, parts)]
             return torch.stack(terms).sum()
 
-        judged = self._while_it_fits(step, len(batch), total)
-        return float(judged if self.fabric.world_size == 1 else self._mean_of_processes(judged))
+        loss = self._while_it_fits(step, len(batch), total)
+        return float(loss if self.fabric.world_size == 1 else self._mean_of_processes(loss))
 
-    def _keep_best(self, judged: float, *, settled: bool) -> None:
+    def _keep_best(self, loss: float, *, settled: bool) -> None:
         if not settled:
             return
-        if judged < self.best:
-            self.best, self.waited = judged, 0
+        if loss < self.best:
+            self.best, self.waited = loss, 0
             self.best_state = {name: value.detach().clone() for name, value in self.module.state_dict().items()}
         else:
             self.waited += 1
@@ -242,29 +244,29 @@ class _Run:
         self.written = time.monotonic()
 
     def resume(self, phases: Sequence[Phase]) -> None:
-        """Go on from the checkpoint, if there is one."""
-        found = self.checkpoint.read() if self.checkpoint is not None else None
-        if found is None:
+        """Load the state from the checkpoint, if there is one."""
+        saved = self.checkpoint.read() if self.checkpoint is not None else None
+        if saved is None:
             return
-        tensors, record = found
+        tensors, record = saved
         self.module.load_state_dict(unpack("module", tensors))
         self.phase, self.epoch, self.waited = record["phase"], record["epoch"], record["waited"]
         self.best, self.records = inf if record["best"] is None else record["best"], record["records"]
         self.best_state = {name: value.to(self.fabric.device) for name, value in unpack("best", tensors).items()}
         self.order.set_state(tensors["rng/order"])
         torch.set_rng_state(tensors["rng/cpu"])
-        if self.fabric.global_rank:  # the file holds the first process's draws; the others must not repeat them
+        if self.fabric.global_rank:  # the file holds the random state of the first process, which the others must not repeat
             torch.manual_seed(self.settings.seed + self.fabric.global_rank + self.fabric.world_size * len(self.records))
         elif "rng/cuda" in tensors:
             torch.cuda.set_rng_state(tensors["rng/cuda"], self.fabric.device)
         if self.epoch:
             self.stored = tensors
         assert self.checkpoint is not None
-        log.info("going on from %s: phase %d of %d, epoch %d", self.checkpoint.path, self.phase + 1, len(phases), self.epoch)
+        log.info("Resuming from %s: phase %d of %d, epoch %d", self.checkpoint.path, self.phase + 1, len(phases), self.epoch)
 
 
 def _parts(batch: Batch, parts: int) -> list[Batch]:
-    """A trial in so many parts."""
+    """Split a batch into at most `parts` batches."""
     if parts == 1:
         return [batch]
     return [batch.take(rows) for rows in torch.arange(len(batch), device=batch.x.device).chunk(parts)]

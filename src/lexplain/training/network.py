@@ -1,4 +1,4 @@
-"""One trainer of plain networks: judges, readers, retrained models, baselines and the networks of comparisons."""
+"""Training of single networks: evaluators, mask readers, retrained models, baselines and the networks of comparisons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 Network = TypeVar("Network", bound=nn.Module)
-Loss = Callable[[Batch], Tensor]  # rows to a mean over them
+Loss = Callable[[Batch], Tensor]  # from rows to the mean loss
 
 
 def train_network(
@@ -32,19 +32,19 @@ def train_network(
     fabric: Fabric | None = None,
     seed: int = 0,
 ) -> Network:
-    """Train one part of a module, and leave the module at rest at its best epoch on the validation rows.
+    """Train one part of a module, restore its best epoch on the validation rows, and freeze the module.
 
     Args:
-        module: holds what learns.
-        step: what learns and by which loss.
-        parts: rows to learn from, and rows to choose the best epoch by.
-        steps: of the optimiser, about.
-        learning_rate: of Adam.
-        warmup_steps: optimiser steps over which it rises; see `core.kinds.Pace`.
-        patient: go on to the end; otherwise training stops once a quarter of the epochs brought nothing better.
-        max_rows: most model rows in flight; None: any.
-        fabric: device and precision; None: the CPU.
-        seed: of every draw.
+        module: Module that contains the trained part.
+        step: The trained part and its loss.
+        parts: Training rows, and validation rows that select the best epoch.
+        steps: Approximate number of optimiser steps.
+        learning_rate: Learning rate of Adam.
+        warmup_steps: Optimiser steps over which the learning rate rises; see `core.kinds.Pace`.
+        patient: Whether to train to the end. Otherwise training stops when a quarter of the epochs brings no improvement.
+        max_rows: Maximum number of rows sent to the network at once. None: 1,000,000.
+        fabric: Device and precision. None: the CPU.
+        seed: Seed of the random numbers.
     """
     train, validation = parts
     batch = min(256, max(32, len(train) // 10))
