@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from lexplain.core import Batch, Classes, as_target
 from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
-from lexplain.explainers.card import _paid, greedy_search
+from lexplain.explainers.card import _costs, greedy_search
 from lexplain.explainers.findings import findings
 from lexplain.explainers.path import choose_point, combine_evaluators, compute_path, path_evaluator
 from lexplain.features import Columns
@@ -253,7 +253,7 @@ def test_the_path_can_be_drawn(fitted):
 def test_a_path_that_is_not_there_cannot_be_drawn():
     with pytest.raises(NotFittedError):
         Explainer().plot_path()
-    with pytest.raises(ValueError, match="no path of prices, which only keep='auto'"):
+    with pytest.raises(ValueError, match=r"no path.*keep='auto'"):
         Explainer(keep=2, epochs=2).fit(X, Y).plot_path()
 
 
@@ -272,45 +272,45 @@ def test_judging_rows_are_apart(fitted):
     assert len(splits.test) >= 5
 
 
-# ---- what went wrong is said ----
+# ---- findings ----
 
 
 @pytest.mark.parametrize(
     ("log_gains", "words"),
     [
-        ((1e-9, 1e-9, 1e-9, 1e-9), "most rows keep no feature at all"),
-        ((1.0, 1.0, 1.0, 1.0), "most rows keep every feature"),
-        ((1.0, 1.0, 1e-9, 1e-9), "every row keeps the same features"),
+        ((1e-9, 1e-9, 1e-9, 1e-9), "keep no feature"),
+        ((1.0, 1.0, 1.0, 1.0), "keep every feature"),
+        ((1.0, 1.0, 1e-9, 1e-9), "same features"),
     ],
     ids=["nothing", "everything", "one set"],
 )
-def test_a_collapse_is_said(log_gains, words):
+def test_a_collapse_is_a_finding(log_gains, words):
     method = known(*log_gains)
     method.selector.offset.fill_(-np.log(0.1))
-    (said,) = findings(method, rows(), "self", max_rows=64)
-    assert words in said
+    (finding,) = findings(method, rows(), "self", max_rows=64)
+    assert words in finding
 
 
-def test_a_predictor_that_knows_nothing_is_said():
+def test_a_predictor_without_information_is_a_finding():
     class Nothing(torch.nn.Module):
         def forward(self, x):
             return 0 * x[:, :2] + 0.3
 
     method = gains(FEATURES, OUTPUTS, Parts(predictor=Frozen(Nothing(), OUTPUTS, to_raw=lambda x: x))).eval()
-    assert "the predictor knows almost nothing about the target (0.0000 nats" in findings(method, rows(), "self", max_rows=64)[-1]
-    assert not any("knows almost nothing" in said for said in findings(known(0.3, 0.3, 1e-4, 1e-4), rows(), "self", max_rows=64))
+    assert "(0.0000 nats" in findings(method, rows(), "self", max_rows=64)[-1]
+    assert not any("nats" in finding for finding in findings(known(0.3, 0.3, 1e-4, 1e-4), rows(), "self", max_rows=64))
 
 
-def test_a_surrogate_that_misses_the_model_is_said():
+def test_a_surrogate_that_misses_the_model_is_a_finding():
     def erratic(rows):
         chance = (np.sin(1e4 * rows.sum(1)) > 0) * 0.98 + 0.01
         return np.stack([1 - chance, chance], 1)
 
-    with pytest.warns(FitWarning, match=r"the surrogate agrees with the model on \d+% only"):
+    with pytest.warns(FitWarning, match=r"surrogate .* \d+%"):
         Explainer(epochs=20, batch_size=100).fit(X, model=erratic)
 
 
-def test_a_good_fit_says_nothing(fitted):
+def test_a_good_fit_has_no_findings(fitted):
     assert fitted.findings_ == []
 
 
@@ -321,10 +321,10 @@ def test_a_good_fit_says_nothing(fitted):
     ("settings", "words"),
     [
         ({"keep": "some"}, "keep='some', but a number of features .*, a rate between 0 and 1, or 'auto' is needed"),
-        ({"method": "l2x", "keep": "auto"}, "keep='auto' needs method 'gains'"),
-        ({"method": "realx", "tolerance": 0.1}, "only keep='auto' of the default method heeds it"),
-        ({"keep": 2, "tolerance_points": 5}, "only keep='auto' of the default method heeds it"),
-        ({"tolerance": 0.1, "tolerance_points": 5}, "give one of them"),
+        ({"method": "l2x", "keep": "auto"}, "keep='auto' .*'gains'"),
+        ({"method": "realx", "tolerance": 0.1}, "tolerance .*keep='auto'"),
+        ({"keep": 2, "tolerance_points": 5}, "tolerance .*keep='auto'"),
+        ({"tolerance": 0.1, "tolerance_points": 5}, "tolerance=0.1 .*tolerance_points=5"),
         ({"tolerance": -1}, "tolerance=-1, but a number above 0 is needed"),
         ({"budget": "huge"}, "'huge' is no budget; choose one of: default, thorough"),
         ({"keep": "auto", "penalty": 0.1}, "not both"),
@@ -337,12 +337,12 @@ def test_what_makes_no_sense_is_refused(settings, words):
 
 
 def test_real_values_have_no_points_of_accuracy():
-    with pytest.raises(ValueError, match="a real-valued target has no accuracy; give tolerance in nats instead of tolerance_points"):
+    with pytest.raises(ValueError, match=r"tolerance_points .*real values"):
         Explainer(tolerance_points=5).fit(X, X[:, 0])
 
 
 def test_a_method_built_from_parts_says_itself_what_it_keeps():
-    with pytest.raises(ValueError, match="a Method built from parts was given together with"):
+    with pytest.raises(ValueError, match=r"Method .*\['keep'\]"):
         Explainer(realx(FEATURES, OUTPUTS), keep="auto").fit(X, Y)
 
 
@@ -364,7 +364,7 @@ def test_a_search_finds_what_the_network_reads():
 def test_a_search_is_as_good_as_trying_every_mask():
     method, batch = known(0.3, 0.03, 0.003, 0.0003), rows(40)
     every = torch.tensor(list(product([False, True], repeat=4)))[:, None].expand(16, 40, 4)
-    least = _paid(method, batch, every, 0.01).min(0).values
+    least = _costs(method, batch, every, 0.01).min(0).values
     _, _, ended = greedy_search(method, batch, torch.zeros(40, 4).bool(), 0.01)
     assert (ended >= least - 1e-5).all()
     assert (ended <= least + 1e-5).float().mean() > 0.9  # one feature at a time may end in a dead end, seldom
@@ -384,5 +384,5 @@ def test_a_fitted_explainer_carries_its_card(fitted, short_judges):
 
 def test_a_loaded_explainer_has_no_rows_to_be_judged_by(fitted, tmp_path):
     fitted.save(tmp_path / "e.lex")
-    with pytest.raises(ValueError, match=r"hold no rows to judge it by; use lx\.audit"):
+    with pytest.raises(ValueError, match=r"lx\.audit"):
         _ = Explainer.load(tmp_path / "e.lex").card_

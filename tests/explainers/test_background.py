@@ -76,7 +76,7 @@ def test_copies_hold_no_rows_of_the_fit_but_the_background(make):
     again = make(explainer)
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
     assert not hasattr(again, "splits_")
-    with pytest.raises(ValueError, match="a file or a copy"):
+    with pytest.raises(ValueError, match=r"lx\.audit"):
         _ = again.card_
     content = pickle.dumps(again)
     assert not any(row.numpy().tobytes() in content for row in explainer.features_.encode(X).x)
@@ -104,10 +104,10 @@ def test_bad_numbers_of_rows_and_imputers_of_ones_own_are_refused(tmp_path):
         """An imputer of one's own."""
 
     explainer = lx.Explainer("lex", imputer=Mine, **QUICK).fit(X, Y)
-    with pytest.raises(ValueError, match="the imputer Mine is your own"):
+    with pytest.raises(ValueError, match=r"background=0 .*imputer Mine"):
         explainer.save(tmp_path / "a.lex", background=0)
     for odd in (-1, 2.5, "all"):
-        with pytest.raises(ValueError, match="a whole number of rows is needed, 0 or more"):
+        with pytest.raises(ValueError, match=f"background .*0 or more, got {odd!r}"):
             explainer.save(tmp_path / "a.lex", background=odd)
     assert not (tmp_path / "a.lex").exists()
     with pytest.raises(ValueError, match="background=0"):

@@ -56,7 +56,7 @@ def test_a_recipe_of_ones_own_is_built_with_what_it_says_it_needs(tmp_path):
     assert isinstance(explainer.method_.imputer, Gaussian)
     assert explainer.method_.selector.family.settings["temperature"] == 0.3
     explainer.save(tmp_path / "model.lex")
-    with pytest.raises(ValueError, match="of your own; rebuild them"):
+    with pytest.raises(ValueError, match=r"method=\.\.\."):
         Explainer.load(tmp_path / "model.lex")
     again = Explainer.load(tmp_path / "model.lex", method=explainer.method_)
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
@@ -87,12 +87,12 @@ def test_a_method_is_taken_as_it_is():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (3, "method is a int, but the name of a method, a Recipe or a Method is needed$"),
-        (None, "method is a NoneType, but"),
-        (["l2x"], "method is a list, but"),
-        (chance, r"method is a function, but .*; put @lexplain.methods.recipe\(...\) above the function"),
-        (Method, "method is a type, but"),
-        (nn.Linear(4, 4), "method is a Linear, but"),
+        (3, r"method .* int\.$"),
+        (None, "method .* NoneType"),
+        (["l2x"], "method .* list"),
+        (chance, r"method .* function\. .*@lexplain.methods.recipe\(...\)"),
+        (Method, "method .* type"),
+        (nn.Linear(4, 4), "method .* Linear"),
     ],
     ids=["number", "nothing", "list", "function", "class", "network"],
 )
@@ -139,18 +139,18 @@ def test_the_regime_is_what_the_predictor_does(name):
 @pytest.mark.parametrize(
     ("name", "regime", "words"),
     [
-        ("trains", "self", "learns beside the selector, which is regime='surrogate'"),
-        ("trains", "fixed", "learns beside the selector, which is regime='free'"),
-        ("trains by rounds", "fixed", "learns beside the selector, which is regime='free'"),
-        ("trains together", "self", "learns beside the selector, which is regime='surrogate'"),
-        ("rests", "self", "learns first and then rests, which is regime='surrogate'"),
-        ("rests", "free", "learns first and then rests, which is regime='fixed'"),
-        ("a network", "surrogate", "never learns, which is regime='self'"),
-        ("a network", "free", "never learns, which is regime='fixed'"),
+        ("trains", "self", "trained together with the selector, which is regime='surrogate'"),
+        ("trains", "fixed", "trained together with the selector, which is regime='free'"),
+        ("trains by rounds", "fixed", "trained together with the selector, which is regime='free'"),
+        ("trains together", "self", "trained together with the selector, which is regime='surrogate'"),
+        ("rests", "self", "trained first and then frozen, which is regime='surrogate'"),
+        ("rests", "free", "trained first and then frozen, which is regime='fixed'"),
+        ("a network", "surrogate", "never trained, which is regime='self'"),
+        ("a network", "free", "never trained, which is regime='fixed'"),
     ],
 )
 def test_a_regime_that_a_method_has_not_is_refused(name, regime, words, monkeypatch):
     monkeypatch.setattr("lexplain.explainers.fitting.fit", lambda *_, **__: pytest.fail("the training was started"))
     given = {"y": Y} if regime in ("free", "fixed") else {"model": chance}
-    with pytest.raises(ValueError, match=f"regime='{regime}', but the predictor of the Method given {words}; leave regime out, or build"):
+    with pytest.raises(ValueError, match=f"regime='{regime}' .* {words}"):
         quick(BUILT[name][0](), regime=regime).fit(X, **given)

@@ -31,10 +31,10 @@ def test_the_default_method_has_them_too():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"temprature": 0.1}, "no options of method 'l2x': temprature; it has: temperature, spread$"),
-        ({"epochs": 3, "keep": 3}, "; of Explainer itself: epochs, keep$"),
-        ({"outputs": 3}, "no options of method 'l2x': outputs; it has: temperature, spread$"),
-        (["temperature"], "a dictionary of settings of the method is needed"),
+        ({"temprature": 0.1}, r"'l2x': temprature\. Available: temperature, spread\.$"),
+        ({"epochs": 3, "keep": 3}, r"Explainer: epochs, keep\.$"),
+        ({"outputs": 3}, r"'l2x': outputs\. Available: temperature, spread\.$"),
+        (["temperature"], r"options must be a dictionary .*\['temperature'\]"),
     ],
 )
 def test_options_that_a_method_has_not_are_refused(options, words):
@@ -44,7 +44,7 @@ def test_options_that_a_method_has_not_are_refused(options, words):
 
 def test_options_beside_a_method_built_from_parts_are_refused():
     built = quick().fit(X, Y).method_
-    with pytest.raises(ValueError, match=r"given together with \['options'\]"):
+    with pytest.raises(ValueError, match=r"Method .*\['options'\]"):
         Explainer(built, options={"temperature": 0.1}, epochs=1).fit(X, Y)
 
 
@@ -68,9 +68,9 @@ def test_an_estimator_is_an_object():
 
 
 def test_options_that_would_be_ignored_are_refused():
-    with pytest.raises(ValueError, match="options own_share, last say how a predictor learns beside the selector"):
+    with pytest.raises(ValueError, match="own_share, last"):
         quick("sufficient", regime="fixed", options={"own_share": 0.0, "last": 0.5}).fit(PICTURES, LABELS)
-    with pytest.raises(ValueError, match="no options of method 'gains': plan; it has none"):
+    with pytest.raises(ValueError, match=r"'gains': plan.*: none"):
         Explainer("gains", options={"plan": None}).fit(X, Y)
 
 
@@ -94,7 +94,7 @@ def test_a_file_remembers_them(tmp_path):
 def test_options_that_are_no_plain_values_are_brought_again(tmp_path):
     explainer = quick("realx", options={"estimator": Reinforce(samples=2)}).fit(X, Y)
     explainer.save(tmp_path / "model.lex")
-    with pytest.raises(ValueError, match="holds networks, an imputer or options of your own"):
+    with pytest.raises(ValueError, match=r"options.*method=\.\.\."):
         Explainer.load(tmp_path / "model.lex")
     again = Explainer.load(tmp_path / "model.lex", method=explainer.method_)
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)

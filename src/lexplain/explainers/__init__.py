@@ -1,4 +1,4 @@
-"""Explainers: the scikit-learn face of every method, and what a fit chooses and keeps."""
+"""`Explainer`, the scikit-learn estimator of all methods, and the steps of its `fit`."""
 
 from .explainer import Explainer as Explainer
 from .findings import FitWarning as FitWarning

@@ -1,4 +1,4 @@
-"""The card that a fitted explainer carries, and the slow search over masks that it is compared with."""
+"""The card of a fitted explainer, and the slow search over masks that measures its amortisation gap."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .findings import fidelity
 if TYPE_CHECKING:
     from .explainer import Explainer
 
-SEARCH_ROWS = 100  # rows whose masks are searched for the slow way
-DRAWS = 32  # imputations that the price of a mask is averaged over
+SEARCH_ROWS = 100  # the search is slow
+DRAWS = 32  # imputations that the cost of a mask is averaged over
 
 
 def fit_card(explainer: Explainer) -> Card:
-    """Judge an explainer on the rows it set aside: honesty, fidelity of the surrogate, collapse, and what amortisation costs."""
+    """Evaluate an explainer on its test rows: verdict, fidelity of the surrogate, collapse and amortisation gap."""
     if getattr(explainer, "splits_", None) is None:
-        raise ValueError("this explainer came from a file or a copy, which hold no rows to judge it by; use lx.audit with rows of yours")
+        raise ValueError("This explainer was loaded or copied and has no held-out rows. Use lx.audit with your own rows.")
     splits, method, fabric = explainer.splits_, explainer.method_, fabric_of(explainer.device)
     rows = splits.test
     explanation = explainer.explain(explainer.features_.decode(rows.x))
     parts = splits.train.to(fabric.device).chunks(explainer._max_rows())
-    learned = [method.explain(part.x, part.context, part.valid) for part in parts]
-    scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*learned, strict=True))
+    explained = [method.explain(part.x, part.context, part.valid) for part in parts]
+    scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))
     target = Target(target_values(rows.target), explainer.outputs_, getattr(explainer, "classes_", None), 0.0, 1.0)
     more = [_collapse(explanation.mask)]
     if method.plan.measures_gains:
@@ -42,59 +42,59 @@ def fit_card(explainer: Explainer) -> Card:
                 _fidelity(explainer, rows.to(fabric.device)),
                 _amortisation(explainer, rows.take(slice(0, SEARCH_ROWS)).to(fabric.device)),
             ]
-    run = Run(fabric, splits.seed + 1)  # the seed is another than that of the judge that chose a price
+    run = Run(fabric, splits.seed + 1)  # not the seed of the evaluator that chose the price
     evaluators = Evaluators(explainer.features_, explainer.outputs_, seed=run.seed, fabric=fabric)
     others = Others(splits.train, lambda: (scores, mask))
     return make_card(Evaluation(explanation, explainer.features_, rows, target, run, evaluators, others), (), more=more)
 
 
 def _fidelity(explainer: Explainer, rows: Batch) -> CardLine:
-    """How well the predictor says the target of full rows."""
+    """How well the predictor predicts the target of full rows."""
     values = bootstrap(fidelity(explainer.method_, rows).cpu())
     if explainer.outputs_.real:
         return CardLine("fidelity_r2", "Fidelity (R2)", values, True, "how well the predictor matches the target on full rows; 1 is exact")
     return CardLine(
-        "fidelity", "Fidelity", values, True, "share of full rows on which the predictor names the target's class", percent=True
+        "fidelity", "Fidelity", values, True, "share of full rows for which the predictor predicts the class of the target", percent=True
     )
 
 
 def _amortisation(explainer: Explainer, rows: Batch) -> CardLine:
-    """What a slow search over masks would save."""
+    """How many nats a slow search over masks would save."""
     method = explainer.method_
     _, mask = method.explain(rows.x, rows.context, rows.valid)
-    _, began, found = greedy_search(method, rows, mask, exp(-float(method.selector.offset)))
-    reads = "nats a row that a slow search over masks saves on the one-pass answer, features paid; 0 is as good as searching"
-    return CardLine("amortisation_gap", "Amortisation gap", bootstrap((began - found).cpu()), False, reads)
+    _, before, after = greedy_search(method, rows, mask, exp(-float(method.selector.offset)))
+    description = "nats per row that a search over masks saves compared with one forward pass; 0 is optimal"
+    return CardLine("amortisation_gap", "Amortisation gap", bootstrap((before - after).cpu()), False, description)
 
 
 def _collapse(mask: Tensor) -> CardLine:
-    """How many rows share the commonest mask."""
-    _, place, counts = torch.unique(mask, dim=0, return_inverse=True, return_counts=True)
-    reads = "share of rows with the commonest mask; 1 is one global set"
-    return CardLine("commonest_mask", "Commonest mask", bootstrap((place == counts.argmax()).double()), None, reads, percent=True)
+    """Share of rows with the most common mask."""
+    _, position, counts = torch.unique(mask, dim=0, return_inverse=True, return_counts=True)
+    description = "share of rows with the most common mask; 1 is one global set"
+    return CardLine("commonest_mask", "Commonest mask", bootstrap((position == counts.argmax()).double()), None, description, percent=True)
 
 
 @torch.no_grad()
 def greedy_search(method: Method, batch: Batch, mask: Tensor, price: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Turn over the feature that saves most, again and again, until none saves anything.
+    """Flip the feature that lowers the cost most, until no flip lowers it. The cost includes the price of the kept features.
 
     Args:
-        method: what says how far predictions move.
-        batch: rows (b, ...).
-        mask: where to start, (b, d).
-        price: nats of each feature kept.
+        method: Method whose predictions are compared.
+        batch: Rows (b, ...).
+        mask: Masks (b, d) to start from.
+        price: Cost in nats per kept feature.
 
     Returns:
-        the masks found (b, d), and the nats (b,) that the first masks and the found ones cost, features paid.
+        The masks (b, d) at the end, and the costs (b,) in nats at the start and at the end.
     """
     count, rows = mask.shape[1], torch.arange(len(mask), device=mask.device)
-    began = current = _paid(method, batch, mask[None], price)[0]
+    before = current = _costs(method, batch, mask[None], price)[0]
     for _ in range(2 * count):
-        turned = mask.expand(count, *mask.shape).clone()
-        every = torch.arange(count, device=mask.device)
-        turned[every, :, every] = ~mask.T
-        costs = _paid(method, batch, turned, price)  # (d, b)
-        if batch.valid is not None:  # padding can never be shown
+        flipped = mask.expand(count, *mask.shape).clone()
+        features = torch.arange(count, device=mask.device)
+        flipped[features, :, features] = ~mask.T
+        costs = _costs(method, batch, flipped, price)  # (d, b)
+        if batch.valid is not None:  # padding stays hidden
             costs = costs.masked_fill(~batch.valid.T, torch.inf)
         best, feature = costs.min(0)
         better = best < current - 1e-6
@@ -103,11 +103,11 @@ def greedy_search(method: Method, batch: Batch, mask: Tensor, price: float) -> t
         mask = mask.clone()
         mask[rows[better], feature[better]] ^= True
         current = torch.where(better, best, current)
-    return mask, began, current
+    return mask, before, current
 
 
-def _paid(method: Method, batch: Batch, masks: Tensor, price: float) -> Tensor:
-    """What masks (M, b, d) cost (M, b); every call meets the same draws, so that masks of different calls can be compared."""
+def _costs(method: Method, batch: Batch, masks: Tensor, price: float) -> Tensor:
+    """Costs (M, b) of masks (M, b, d). All calls use the same imputations, so that masks of different calls can be compared."""
     with seeded(0):
-        moved = torch.stack([method.kl_to_full(batch, masks[:, None]) for _ in range(DRAWS)]).mean(0)
-    return moved + price * masks.sum(-1)
+        changes = torch.stack([method.kl_to_full(batch, masks[:, None]) for _ in range(DRAWS)]).mean(0)
+    return changes + price * masks.sum(-1)

@@ -1,4 +1,4 @@
-"""The scikit-learn face of every method."""
+"""`Explainer`: the scikit-learn estimator of all methods."""
 
 from __future__ import annotations
 
@@ -27,41 +27,40 @@ from .findings import FitWarning, findings
 from .fitting import Fitting
 from .one_pass import OnePass, prediction_of
 from .path import required_path
-from .settings import context_of, needs_of, prepared, refuse_target
+from .settings import check_no_target, context_of, needs_of, prepared
 
 if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 
 class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Learn which features make a prediction, then say so for any row in one forward pass.
+    """Explain predictions with a trained selector: fit once, then explain any row in one forward pass.
 
     Args:
-        method: a name from `lexplain.methods.METHODS`, a recipe, or a `Method` built from parts; "default" is gains,
-            and sufficient for images.
-        keep: how many features to keep, a rate in (0, 1), or "auto": the fewest within a tolerance, which the default does unless told;
-            of images it keeps a tenth.
-        penalty: instead of keep, the price in nats of keeping every feature (the papers' lambda, which multiplies the MEAN).
-        features: what can be on or off, such as `Groups(...)` or `Patches(4)`; None: each column, or each pixel (patches if they are many).
-        selector: a network of scores (b, d); None: the method's own.
-        predictor: a network that predicts from masked rows; None: the method's own.
-        imputer: an imputer of encoded rows, or an imputer class or its name ("GaussianMixture"), which is fitted to them, or a number;
-            None: the method's own.
-        regime: "free" or "fixed" (explain labels, with a trained or a frozen predictor), "self" or "surrogate" (explain a model,
-            with itself or with a trained predictor); None: "free" with labels, "surrogate" with a model.
-        epochs: passes over the rows; None: about 3,000 optimiser steps, for the default method more where a table has over 32 features or
-            points of accuracy are the tolerance.
-        batch_size: rows of an optimiser step; None: a tenth of the rows, 32 to 1,000; 256 images.
-        max_rows: most model rows in flight; None: 100,000, of images fewer.
-        learning_rate: of Adam; None: 1e-3.
-        tolerance: with keep="auto", nats by which predictions may move when what is not kept is drawn anew; None: 0.0065, but no more
-            than 4.5 % of what the predictor knows.
-        tolerance_points: instead, points of accuracy that an EVAL-X judge may lose (REAL-X, section 6.1).
-        continuity: price in nats of each pair of neighbours of which one is kept and the other is not, for connected masks.
-        options: settings of the method's own by name, such as {"own_share": 0.0} of sufficient or {"temperature": 0.3} of l2x.
-        budget: "default", or "thorough": twice the steps; for the default method three times the networks and more rounds.
-        device: "auto", "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric` (mixed precision, several devices).
-        random_state: seed of every draw.
+        method: Name of a method (`lexplain.METHODS`), a recipe, or a `Method`. "default" is gains for tables and sufficient for images.
+        keep: Number of features to keep, a rate in (0, 1), or "auto" (the fewest within the tolerance). None: "auto" for gains, otherwise
+            the method's default; 10 % for images.
+        penalty: Instead of keep: cost in nats of keeping all features (the papers' lambda).
+        features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels up
+            to 64 per side).
+        selector: Network that returns one score per feature, (b, d). None: chosen by the method.
+        predictor: Network that predicts from masked rows. None: chosen by the method.
+        imputer: Fitted imputer, imputer class or its name (fitted to the rows), or a number for a constant. None: chosen by the method.
+        regime: "free" or "fixed" explain labels (predictor trained with the selector, or frozen); "surrogate" or "self" explain a model
+            (through a predictor trained on its outputs, or directly). None: "free" with labels, "surrogate" with a model.
+        epochs: Passes over the rows. None: about 3,000 optimiser steps; more for the default method with over 32 features or with
+            tolerance_points.
+        batch_size: Rows per optimiser step. None: a tenth of the rows, between 32 and 1,000; 256 images.
+        max_rows: Maximum number of rows sent to a network at once; limits memory, not results. None: 100,000, fewer for images.
+        learning_rate: Learning rate of Adam. None: 1e-3.
+        tolerance: With keep="auto": average change of predictions, in nats, that is accepted when hidden features are resampled. None:
+            0.0065, or 4.5 % of the predictor's information if that is less.
+        tolerance_points: Instead of tolerance: points of accuracy that EVAL-X may lose (REAL-X, section 6.1).
+        continuity: Cost in nats per pair of neighbouring features with only one kept. Higher values give connected masks.
+        options: Parameters of the method by name, such as {"temperature": 0.3} for l2x.
+        budget: "default" or "thorough" (twice the steps; for the default method three times the networks and more rounds).
+        device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric`.
+        random_state: Random seed.
 
     Example:
         >>> import lexplain as lx
@@ -117,14 +116,14 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     # ---- fit ----
 
     def fit(self, X: Any, y: Any = None, *, model: Any = None, checkpoint: str | Path | None = None) -> Explainer:
-        """Learn from labels (`fit(X, y)`) or explain a model (`fit(X, model=...)`).
+        """Train on labels (`fit(X, y)`) or on the outputs of a model (`fit(X, model=...)`).
 
         Args:
-            X: (rows, columns) numbers, a DataFrame of numbers, truths, text and categories, or images: (n, channels, rows, columns),
-                (n, rows, columns, channels) or (n, rows, columns).
-            y: labels, rows of probabilities, or real values.
-            model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
-            checkpoint: a file to keep the state of the training in, and to go on from after an interruption.
+            X: Training rows: a 2-D array, a DataFrame (numeric, boolean, string or categorical columns), or images
+                (n, channels, rows, columns), (n, rows, columns, channels) or (n, rows, columns).
+            y: Labels, class probabilities (n, c) or real values.
+            model: Model to explain: a scikit-learn estimator, an `nn.Module`, or a function from rows to class probabilities or values.
+            checkpoint: File for the training state; an interrupted fit resumes from it.
         """
         began = time.perf_counter()
         fitting = Fitting(self, X, y, model)
@@ -155,16 +154,16 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     # ---- explain ----
 
     def explain(self, X: Any, *, target: Any = None) -> Explanation:
-        """Say which features made each row's prediction.
+        """Explain rows in one forward pass.
 
         Args:
-            X: rows with the columns of the fit.
-            target: refused: a selection explains the prediction as a whole, not the score of one class; baselines such as SHAP take one.
+            X: Rows with the columns of the fit.
+            target: Not supported and raises. Use a baseline such as SHAP to explain one class.
         """
         check.fitted(self)
-        method, most = self.method_, self._max_rows()
-        refuse_target(target, method.name)
-        encoded, scores, mask = OnePass(method, most, partial(context_of, self) if method.reads_output else None)(X)
+        method, max_rows = self.method_, self._max_rows()
+        check_no_target(target, method.name)
+        encoded, scores, mask = OnePass(method, max_rows, partial(context_of, self) if method.reads_output else None)(X)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
             scores=scores,
@@ -173,31 +172,31 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             data=self.features_.check(X),
             method=method.name,
             features=self.features_,
-            compute_prediction=partial(prediction_of, method, encoded, mask, units=units, max_rows=most),
+            compute_prediction=partial(prediction_of, method, encoded, mask, units=units, max_rows=max_rows),
             classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
             valid=None if encoded.valid is None else encoded.valid.cpu(),
             unexplained=None if encoded.unexplained is None else encoded.unexplained.cpu(),
-            perturbation_based=not isinstance(method.predictor, Trained),  # who trains a predictor asks the model about real rows alone
+            perturbation_based=not isinstance(method.predictor, Trained),  # a trained predictor replaces queries on imputed rows
         )
 
     __call__ = explain
 
     def attribute(self, inputs: Any, target: Any = None) -> Any:
-        """Scores as captum's `attribute` gives them: of the shape, type and device of the rows, and a tuple for a tuple.
+        """Return scores like captum's `attribute`: with the shape, type and device of the rows, and a tuple for a tuple.
 
         Args:
-            inputs: rows (n, columns) as a tensor, or a tuple of one.
-            target: taken because captum's metrics pass it on; a selection is one of the prediction, of whatever class.
+            inputs: Rows (n, columns) as a tensor, or a tuple with one tensor.
+            target: Ignored. captum's metrics pass it, but a selection explains the prediction whatever the class.
         """
         from .interop import attribute
 
         return attribute(self, inputs)
 
     def plot_path(self, ax: Any = None) -> Any:
-        """Draw what keeping fewer features costs, and the point that keep="auto" chose; returns the matplotlib Axes.
+        """Draw the cost of keeping fewer features and the point chosen by keep="auto"; return the matplotlib Axes.
 
         Args:
-            ax: where to draw; None makes a figure.
+            ax: Axes to draw on. None: those of a new figure.
         """
         from ..report import path
 
@@ -206,18 +205,18 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     @cached_property
     def card_(self) -> Card:
-        """The fit's own card, from rows that neither the training nor the choice of a price has seen; computed when it is first read."""
+        """Measures of the fit on rows used neither for training nor for choosing the price. Computed on first access."""
         check.fitted(self)
         return fit_card(self)
 
     # ---- scikit-learn ----
 
     def transform(self, X: Any) -> np.ndarray:
-        """The mask (rows, features): True = visible."""
+        """Masks (rows, features) of the rows: True = visible."""
         return np.asarray(self.explain(X).mask)
 
     def get_feature_names_out(self, input_features: Features | None = None) -> np.ndarray:
-        """One name a feature."""
+        """One name per feature."""
         check.fitted(self)
         return np.asarray(self.features_.names, dtype=object)
 
@@ -225,26 +224,26 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Class probabilities from the kept features alone."""
         check.fitted(self)
         if self.outputs_.real:
-            raise AttributeError("this explainer was fitted to a real-valued target, which has no probabilities; use predict")
+            raise AttributeError("predict_proba needs classes, but the target of the fit has real values. Use predict.")
         values = self.explain(X).prediction.numpy().astype(np.float64)
         return np.asarray(values / values.sum(1, keepdims=True))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class, or the value, predicted from the kept features alone."""
+        """The class or value predicted from the kept features alone."""
         check.fitted(self)
         if self.outputs_.real:
             return np.asarray(self.explain(X).prediction[:, 0])
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy, or R2, of the prediction from the kept features alone."""
+        """Accuracy (of real values: R2) of the prediction from the kept features alone."""
         from sklearn.metrics import accuracy_score, r2_score
 
         check.fitted(self)
         return float((r2_score if self.outputs_.real else accuracy_score)(as_array(y), self.predict(X)))
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn what to expect."""
+        """The properties that scikit-learn reads: fit needs a target, and transform returns booleans."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = []
@@ -256,37 +255,37 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     @property
     def name(self) -> str:
-        """The name of the method."""
+        """Name of the method."""
         return self.method if isinstance(self.method, str) else self.method.name
 
     @property
     def model_rows_(self) -> int:
-        """Rows that the model was queried on since `fit` began, by `explain` too; 0 without a model."""
+        """Number of queries of the model since `fit` began, including those of `explain`. 0 without a model."""
         return 0 if self.model_function_ is None else self.model_function_.rows
 
     needs_of, prepared = needs_of, prepared
 
-    # ---- keep ----
+    # ---- save ----
 
     def save(self, path: str | Path, *, background: int | None = None) -> None:
-        """Write everything but a user's own model into one safetensors file.
+        """Save the explainer, without the user's model, as one safetensors file.
 
         Args:
-            path: where to.
-            background: rows of the training table that the file may hold, for the imputer to draw hidden values from; None: those that the
-                explainer holds, at most 2,000. 0: none; the file then explains, but predictions, which draw rows, are refused.
+            path: File to write.
+            background: Training rows to store for the imputer. None: all that the explainer holds (at most 2,000). 0: none; `explain`
+                works after loading, predictions raise.
         """
         from .store import save
 
         save(self, Path(path), background)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled and copied: everything but the rows of the fit, which only `card_` needs."""
+        """The state to pickle and copy: everything except the rows of the fit, which only `card_` needs."""
         return {name: value for name, value in super().__getstate__().items() if name != "splits_"}
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:
-        """Read what `save` wrote, onto a device; networks and other objects of your own are passed in as a `Method` or a model again."""
+        """Load a saved explainer. Pass your own model, or a `Method` with your own parts, again."""
         from .store import load
 
         return load(Path(path), method, model, device)

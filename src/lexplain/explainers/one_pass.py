@@ -1,4 +1,4 @@
-"""Rows to scores and masks in one forward pass, with as little waiting as the device allows, and to predictions when they are read."""
+"""Scores and masks of rows in one forward pass, and predictions from the masks."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ..core.kinds import kind_of
 from ..methods import TEST_IMPUTATIONS, Method
 from ..networks import scores_on_cpu
 
-FEW_SCORES = 2**14  # of which a CPU has picked the best before a GPU has begun to
+FEW_SCORES = 2**14  # up to this many, a CPU selects faster than a GPU
 
 
 @dataclass(frozen=True)
 class OnePass:
-    """Explain rows wherever the selector lies.
+    """Explain rows on the device of the selector.
 
-    On a GPU the numbers of many-numbered rows are checked while the network runs, few scores are finished on the CPU, and the kernels of a
-    selector that is called again and again alike are replayed.
+    On a GPU, images are checked for NaN while the network runs, few scores are processed on the CPU, and repeated calls of the selector
+    replay its kernels.
 
     Args:
-        method: fitted.
-        max_rows: most rows at a time.
-        context: raw rows and their encoding to what the selector sees of the model's output; None: it sees none.
+        method: Fitted method.
+        max_rows: Maximum number of rows at once.
+        context: Function from raw rows and their encoding to the selector's input from the model's output. None: it reads none.
     """
 
     method: Method
@@ -37,17 +37,17 @@ class OnePass:
     def __call__(self, X: RawRows) -> tuple[Encoded, Tensor, Tensor]:
         """The encoded rows, on the selector's device, and their scores and masks (b, d) on the CPU."""
         encoded, check_numbers = self._encode(X)
-        beside = None if self.context is None else self.context(X, encoded.x)
+        full_context = None if self.context is None else self.context(X, encoded.x)
         parts = []
         for at in range(0, max(1, len(encoded.x)), self.max_rows):
             rows = slice(at, at + self.max_rows)
-            context, valid = (None if each is None else each[rows] for each in (beside, encoded.valid))
+            context, valid = (None if each is None else each[rows] for each in (full_context, encoded.valid))
             parts.append(self._explain(encoded.x[rows], context, valid, None if at else check_numbers))
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
         return encoded, scores, mask
 
     def _encode(self, X: RawRows) -> tuple[Encoded, Callable[[], None] | None]:
-        """Rows as the networks read them, and a check of their numbers that is still to be made."""
+        """Encoded rows, and a check of their numbers that is yet to be made, if any."""
         features, device = self.method.features, self.method.selector.offset.device
         unchecked = kind_of(features).encode_unchecked
         if unchecked is not None and device.type != "cpu" and self.context is None:
@@ -58,7 +58,7 @@ class OnePass:
     def _explain(
         self, x: Tensor, context: Tensor | None, valid: Tensor | None, meanwhile: Callable[[], None] | None
     ) -> tuple[Tensor, Tensor]:
-        """Scores and masks on the CPU; meanwhile: what to do once before results are waited for, while a device is at work."""
+        """Scores and masks on the CPU. `meanwhile` is called while the device computes."""
         selector = self.method.selector
         few = x.device.type != "cpu" and len(x) * self.method.features.count <= FEW_SCORES
         if few and not isinstance(selector.family, nn.Module):
@@ -73,21 +73,21 @@ class OnePass:
 
 
 def prediction_of(method: Method, encoded: Encoded, mask: Tensor, *, units: tuple[float, float] | None, max_rows: int) -> Tensor:
-    """What a method's predictor says (b, c) from what a mask shows; a later fit of its explainer changes nothing here.
+    """Predictions (b, c) of a method's predictor from the visible features. A later fit of the explainer does not change them.
 
     Args:
-        method: the fitted parts.
-        encoded: rows.
-        mask: (b, d) of bool.
-        units: scale and mean that give a real-valued target its own units; None: class probabilities.
-        max_rows: rows that the predictor sees at a time.
+        method: Fitted method.
+        encoded: Encoded rows.
+        mask: Masks (b, d) of bool.
+        units: Scale and mean that convert predictions to the units of a real-valued target. None: class probabilities.
+        max_rows: Maximum number of rows sent to the predictor at once.
     """
     step = max(1, max_rows // TEST_IMPUTATIONS)
     parts = []
     for at in range(0, len(mask), step):
         rows = slice(at, at + step)
         valid = None if encoded.valid is None else encoded.valid[rows]
-        with seeded(0):  # the same imputations for every row and at every call
+        with seeded(0):  # the same imputations for every row and in every call
             parts.append(method.probabilities(encoded.x[rows], mask[rows].to(encoded.x.device), valid))
     values = torch.cat(parts).cpu()
     return values if units is None else values * units[0] + units[1]

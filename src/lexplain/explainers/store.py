@@ -1,4 +1,4 @@
-"""Explainers as files: one safetensors file with the rest as JSON in its metadata, no pickle."""
+"""Explainers as files: one safetensors file with JSON in its metadata, without pickle."""
 
 from __future__ import annotations
 
@@ -29,23 +29,21 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 FORMAT = "lexplain.explainer/2"
-APART = ("method", "features", "selector", "predictor", "imputer", "options", "device", "random_state")  # parameters kept in other ways
+APART = ("method", "features", "selector", "predictor", "imputer", "options", "device", "random_state")  # saved in other ways
 SAVED_PARAMETERS = [name for name in inspect.signature(Explainer).parameters if name not in APART]
 
 
 def save(explainer: Explainer, path: Path, background: int | None) -> None:
-    """Write a fitted explainer, with at most so many of the rows that its imputer draws from; None: those that it holds."""
+    """Save a fitted explainer with at most this number of background rows. None: all that it holds."""
     check.fitted(explainer)
     method = explainer.method_
     if background is not None:
         if not isinstance(background, (int, np.integer)) or background < 0:
-            raise ValueError(
-                f"background={background!r}, but a whole number of rows is needed, 0 or more; leave it out to keep those that there are"
-            )
+            raise ValueError(f"background must be a number of rows, 0 or more, got {background!r}. Leave it out to save all stored rows.")
         if _holds_rows(method) and type(method.imputer) not in IMPUTERS.values():
             raise ValueError(
-                f"background={background}, but the imputer {type(method.imputer).__name__} is your own, and only it knows how to do with "
-                "fewer rows; leave background out, or choose one of lexplain.imputers"
+                f"background={background} does not work with your own imputer {type(method.imputer).__name__}. "
+                "Leave background out, or use an imputer of lexplain.imputers."
             )
         method = copy.copy(method)
         method._modules = dict(method._modules)  # a copy that shares every part but the imputer
@@ -58,26 +56,26 @@ def _holds_rows(method: Method) -> bool:
 
 
 def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
-    """All that tensors do not tell, as plain JSON values."""
+    """Everything that tensors do not contain, as plain JSON values."""
     rows = background_of(method.imputer)
     imputer, options = type(method.imputer), {name: plain(value) for name, value in (explainer.options or {}).items()}
     ours = imputer in (NoBackground, IMPUTERS.get(imputer.__name__))
-    told = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
+    serialisable = all(value is None or isinstance(value, (bool, int, float, str)) for value in options.values())
     own = [name for name in ("selector", "predictor") if getattr(explainer, name) is not None]
-    classes, asked, name = getattr(explainer, "classes_", None), explainer.method, explainer.name
+    classes, parameter, name = getattr(explainer, "classes_", None), explainer.method, explainer.name
     return {
         "format": FORMAT,
-        "method": name if ours and not own and told and (name == asked or METHODS.get(name) is asked) else None,
+        "method": name if ours and not own and serialisable and (name == parameter or METHODS.get(name) is parameter) else None,
         "parameters": {
             **{name: plain(getattr(explainer, name)) for name in SAVED_PARAMETERS},
-            "options": options or None if told else None,
+            "options": options or None if serialisable else None,
         },
         "random_state": plain(explainer.random_state) if isinstance(explainer.random_state, (int, np.integer)) else None,
         "features": {"kind": method.features.kind, "state": method.features.state(), "given": explainer.features is not None},
         "imputer": imputer.__name__,
-        "imputer_settings": dict(getattr(method.imputer, "settings", {})) if ours else {},  # what its tensors do not tell
+        "imputer_settings": dict(getattr(method.imputer, "settings", {})) if ours else {},  # what its tensors do not contain
         "imputer_given": explainer.imputer is not None,
-        "background_rows": 0 if rows is None else len(rows),  # of the training table, that the imputer draws from
+        "background_rows": 0 if rows is None else len(rows),  # training rows that the imputer takes values from
         "outputs": {"count": explainer.outputs_.count, "real": explainer.outputs_.real},
         "target": {"mean": explainer.target_mean_, "scale": explainer.target_scale_},
         "classes": None if classes is None else classes.tolist(),
@@ -90,13 +88,13 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
 
 
 def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
-    """Read a fitted explainer back."""
+    """Load a fitted explainer."""
     tensors, record = read_file(path, FORMAT)
-    asked = None if model is None else CachedModel(as_function(model))
+    cached = None if model is None else CachedModel(as_function(model))
     try:
-        return _read(path, tensors, record, copy.deepcopy(method), asked, device)
+        return _read(path, tensors, record, copy.deepcopy(method), cached, device)
     except (KeyError, TypeError, AttributeError) as broken:
-        raise ValueError(f"{path} is damaged: its record does not fit ({broken!r}); save the explainer anew") from broken
+        raise ValueError(f"{path} is damaged: its metadata is not valid ({broken!r}). Save the explainer again.") from broken
 
 
 def _read(
@@ -114,7 +112,7 @@ def _read(
     if method is None:
         if not named:
             raise ValueError(
-                f"{path} holds networks, an imputer or options of your own; rebuild them and pass Explainer.load(path, method=...)"
+                f"{path} was saved with your own networks, imputer or options. Use Explainer.load(path, method=...) with the same Method."
             )
         predictor, regime = None, record["regime"]
         if regime == "self" or (regime == "fixed" and not any(name.startswith("predictor.") for name in tensors)):
@@ -123,10 +121,10 @@ def _read(
         recipe = resolve_recipe(record["method"], features)
         assert isinstance(recipe, Recipe)  # a name means one
         imputer, thorough = _imputer(record, tensors), explainer.budget == "thorough"
-        given = Parts(predictor=predictor, imputer=imputer, regime=regime, thorough=thorough)
-        method = recipe(features, target.outputs, given, **recipe_arguments(explainer, recipe))
+        parts = Parts(predictor=predictor, imputer=imputer, regime=regime, thorough=thorough)
+        method = recipe(features, target.outputs, parts, **recipe_arguments(explainer, recipe))
     elif record["imputer"] in (type(method.imputer).__name__, NoBackground.__name__) and record["imputer"] in (*IMPUTERS, "NoBackground"):
-        method.imputer = _imputer(record, tensors)  # it may have been saved with fewer rows
+        method.imputer = _imputer(record, tensors)  # the file may contain fewer rows
     refuse_other_weights(path, tensors, _stored(method), "method")
     method.load_state_dict(tensors, strict=False)
     method.features = features
@@ -134,7 +132,7 @@ def _read(
         explainer.features = features if record["features"]["given"] else None
         explainer.imputer = copy.deepcopy(method.imputer) if record["imputer_given"] else None
     else:
-        # A Method says all this itself.
+        # A Method contains these settings.
         explainer.set_params(method=copy.deepcopy(method), **dict.fromkeys(("keep", "penalty", "continuity", "options")))
     rows = pd.DataFrame(columns=list(features.input_names)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
@@ -144,7 +142,7 @@ def _read(
 
 
 def _imputer(record: dict[str, Any], tensors: dict[str, Tensor]) -> nn.Module:
-    """An imputer of ours, made of what a file holds."""
+    """An imputer of the library, from the content of a file."""
     if record["imputer"] == NoBackground.__name__:
         return NoBackground()
     kind = IMPUTERS[check.one_of(record["imputer"], list(IMPUTERS), "imputer")]
@@ -153,12 +151,12 @@ def _imputer(record: dict[str, Any], tensors: dict[str, Tensor]) -> nn.Module:
     return kind(**parts, **settings)
 
 
-def _absent(rows: RawRows) -> None:  # noqa: ARG001  it stands where a model stood
-    """Refuse to predict, and say how to bring the model back."""
+def _absent(rows: RawRows) -> None:  # noqa: ARG001  called like the model
+    """Raise because the model is missing."""
     required_model(None)
 
 
 def _stored(method: Method) -> dict[str, Tensor]:
-    """The tensors of all parts but a model that is not ours to keep, and what only training needs."""
+    """The tensors of all parts except the user's model and the parts that only training needs."""
     outside = ("plan.", "predictor.") if isinstance(method.predictor, (Frozen, BlackBox)) else ("plan.",)
     return {name: value for name, value in method.state_dict().items() if not name.startswith(outside)}
