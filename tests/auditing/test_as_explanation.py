@@ -99,7 +99,7 @@ def test_sparse_scores_keep_what_is_not_zero():
     assert np.array_equal(kept(as_explanation(sparse, X)), TWO)
     assert kept(as_explanation(sparse, X, keep=1)).sum() == ROWS
     sparse[0] = SCORES[0]  # one row leaves nothing out
-    with pytest.raises(ValueError, match=r"not which of them are kept; give keep=, how many to keep of each row \(1 to 3\)"):
+    with pytest.raises(ValueError, match=r"keep= .*\(1 to 3\)"):
         as_explanation(sparse, X)
 
 
@@ -134,7 +134,7 @@ def test_scores_of_images_in_colour_are_of_each_channel_or_of_all(layout):
     assert np.array_equal(together.scores.numpy(), scores[:, 0].reshape(2, 30))
     one = scores[:, :1] if layout == "NCHW" else np.moveaxis(scores[:, :1], 1, -1)
     assert np.array_equal(as_explanation(one, np.zeros(given.shape), keep=4).scores, together.scores)
-    with pytest.raises(ValueError, match="the scores have shape"):
+    with pytest.raises(ValueError, match="shape"):
         as_explanation(scores[:, :2, :3], np.zeros(given.shape), keep=4)
 
 
@@ -151,7 +151,7 @@ def test_attributions_of_images_in_colour_are_audited(short_judges):
 def test_an_explanation_of_ours_is_returned_as_it_is():
     ours = Explanation(torch.tensor(SCORES), torch.tensor(TWO), tuple("abcd"))
     assert as_explanation(ours, X, keep=1, method="other") is ours
-    with pytest.raises(ValueError, match=r"6 explanation\(s\) were given for 5 rows of X"):
+    with pytest.raises(ValueError, match=r"6 explanation.* 5 rows of X"):
         as_explanation(ours, X[:5])
 
 
@@ -181,7 +181,7 @@ def test_shap_of_one_output():
 def test_shap_of_several_classes():
     given = shap.LinearExplainer(MODEL, BACKGROUND)(X)
     assert given.values.shape == (ROWS, COUNT, 3)
-    with pytest.raises(ValueError, match=r"the scores of 3 classes \(\[0, 1, 2\]\), but one class a row .* give target="):
+    with pytest.raises(ValueError, match=r"3 classes \(\[0, 1, 2\]\).* target="):
         as_explanation(given, X, keep=2)
     e = as_explanation(given, X, keep=2, target=CLASSES)
     assert np.array_equal(e.scores.numpy(), np.stack([given.values[i, :, c] for i, c in enumerate(CLASSES)]))
@@ -195,7 +195,7 @@ def test_shap_of_several_classes():
     alone = as_explanation(lists[:1], X, keep=2)  # one class is no question
     assert np.array_equal(alone.scores.numpy(), lists[0])
     assert alone.target_index is None
-    with pytest.raises(ValueError, match=r"target holds 3, which was not explained; the classes are \[0, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"target contains 3.* \[0, 1, 2\]"):
         as_explanation(given, X, keep=2, target=3)
 
 
@@ -233,12 +233,12 @@ def test_lime_of_the_predicted_class():
 
 def test_lime_of_several_classes():
     given = limes(labels=(0, 2))
-    with pytest.raises(ValueError, match=r"the scores of 2 classes \(\[0, 2\]\).* give target="):
+    with pytest.raises(ValueError, match=r"2 classes \(\[0, 2\]\).* target="):
         as_explanation(given, X)
     e = as_explanation(given, X, target=[0, 2, 0, 2, 0, 2])
     assert dict(given[1].as_map()[2]) == {j: e.scores[1, j].item() for j in range(COUNT) if e.mask[1, j]}
     assert e.target_index.tolist() == [0, 2, 0, 2, 0, 2]
-    with pytest.raises(ValueError, match=r"target holds 1, which was not explained; the classes are \[0, 2\]"):
+    with pytest.raises(ValueError, match=r"target contains 1.* \[0, 2\]"):
         as_explanation(given, X, target=1)
 
 
@@ -260,41 +260,41 @@ def test_what_was_adopted_can_be_audited(short_judges):
     assert (card["TPR"].mean, card["FDR"].mean) == (1, 0.5)
 
 
-# ---- refusals ----
+# ---- errors ----
 
 
 @pytest.mark.parametrize(
-    ("given", "more", "said"),
+    ("given", "more", "words"),
     [
-        (SCORES[:5], {"keep": 2}, r"the scores have shape \(5, 4\), but X has shape \(6, 4\)"),
-        (SCORES[:, :3], {"keep": 2}, r"the scores have shape \(6, 3\), but X has shape \(6, 4\)"),
-        (SCORES[0], {"keep": 2}, r"the scores have shape \(4,\), but X has shape \(6, 4\)"),
-        ([[1.0], [1.0, 2.0]], {"keep": 2}, r"no table of numbers \(.*\); give one score for each feature of each row"),
-        (np.where(TWO, np.nan, 1.0), {"keep": 2}, r"the scores hold nan \(first at \(0, \d\)\), which cannot be ranked"),
-        (np.where(TWO, np.inf, 1.0), {"keep": 2}, r"the scores hold inf"),
-        (SCORES, {}, r"these scores say how much every feature matters, not which of them are kept; give keep="),
+        (SCORES[:5], {"keep": 2}, r"scores .*\(5, 4\).* X .*\(6, 4\)"),
+        (SCORES[:, :3], {"keep": 2}, r"scores .*\(6, 3\).* X .*\(6, 4\)"),
+        (SCORES[0], {"keep": 2}, r"scores .*\(4,\).* X .*\(6, 4\)"),
+        ([[1.0], [1.0, 2.0]], {"keep": 2}, r"scores .* table of numbers \(.*\)"),
+        (np.where(TWO, np.nan, 1.0), {"keep": 2}, r"nan \(first at \(0, \d\)\)"),
+        (np.where(TWO, np.inf, 1.0), {"keep": 2}, r"inf \(first at"),
+        (SCORES, {}, r"keep= .*\(1 to 3\)"),
         (SCORES, {"keep": 4}, r"keep=4, but of 4 features 1 to 3 can be kept"),
         (SCORES, {"keep": 1.5}, r"keep=1\.5, but a rate lies between 0 and 1"),
-        (SCORES, {"keep": "auto"}, r"keep='auto', but scores are cut at a number of features \(1 to 3\)"),
-        (TWO, {"keep": 2}, r"keep=2 was given together with a mask of truths, which says itself what is kept"),
-        (SCORES, {"keep": 2, "target": ["a"] * 6}, r"target is of type <U1 and shape \(6,\), but 6 rows need the index of a class"),
-        (SCORES, {"keep": 2, "target": [0, 1]}, r"shape \(2,\), but 6 rows need the index of a class, one for all or \(6,\)"),
-        (SCORES, {"keep": 2, "target": -1}, r"target holds -1, which was not explained"),
+        (SCORES, {"keep": "auto"}, r"keep .*\(1 to 3\).* 'auto'"),
+        (TWO, {"keep": 2}, "boolean mask .*keep=2"),
+        (SCORES, {"keep": 2, "target": ["a"] * 6}, r"target .* index .* <U1 and shape \(6,\)"),
+        (SCORES, {"keep": 2, "target": [0, 1]}, r"target .* index .*\(6,\).* shape \(2,\)"),
+        (SCORES, {"keep": 2, "target": -1}, "target contains -1"),
     ],
 )
-def test_refuses(given, more, said):
-    with pytest.raises(ValueError, match=said):
+def test_wrong_arguments_raise(given, more, words):
+    with pytest.raises(ValueError, match=words):
         as_explanation(given, X, **more)
 
 
-def test_refuses_other_things():
-    with pytest.raises(TypeError, match="the scores are of type <U1, but numbers are needed"):
+def test_other_objects_raise():
+    with pytest.raises(TypeError, match=r"numbers.* <U1"):
         as_explanation([["a"] * COUNT] * ROWS, X)
-    with pytest.raises(TypeError, match="the scores are of type object"):
+    with pytest.raises(TypeError, match=r"numbers.* object"):
         as_explanation(None, X)
-    with pytest.raises(ValueError, match=r"both must be \(rows, features\)"):
+    with pytest.raises(ValueError, match=r"\(rows, features\)"):
         as_explanation(SCORES[:, 0], X[:, 0], keep=2)
-    with pytest.raises(ValueError, match=r"1 explanation\(s\) were given for 6 rows of X; give one for each row"):
+    with pytest.raises(ValueError, match=r"1 explanation.* 6 rows of X"):
         as_explanation(limes(top_labels=1)[0], X)
-    with pytest.raises(ValueError, match=r"weighs feature 3, but X has shape \(6, 3\)"):
+    with pytest.raises(ValueError, match=r"feature 3.* \(6, 3\)"):
         as_explanation(limes("regression"), X[:, :3])

@@ -251,7 +251,7 @@ def test_an_explanation_by_masking_a_model_that_answers_otherwise_there_is_off_t
     card = lx.audit(explained(SHOWS_THE_CAUSE), rows, **settings)
     assert card.verdict == "off the data"
     assert card.encodes is False
-    assert "unlike the data" in card.why
+    assert all(fact in card.why for fact in ("EVAL-X", "AUROC", "%"))
     own = explained(SHOWS_THE_CAUSE, perturbation_based=False)  # it was not made by masking this model
     assert lx.audit(own, rows, **settings).verdict == "honest"
 
@@ -355,5 +355,5 @@ def test_a_measure_of_ones_own_is_taken(cause):
 
 
 def test_neither_labels_nor_a_model_is_refused():
-    with pytest.raises(ValueError, match="neither labels nor a model; pass y"):
+    with pytest.raises(ValueError, match=r"y .*labels.*model"):
         lx.audit(explained(SHOWS_THE_CAUSE), X)

@@ -77,19 +77,19 @@ def test_other_rows_and_an_explainer_choose_likewise():
     assert asked
     one = ClassSelection(NAMES, 2, label="green")(SCORES[half:], X[half:])
     assert np.array_equal(one.scores.numpy(), SCORES[half:, :, 1])
-    with pytest.raises(ValueError, match="one label a row of X does not tell theirs"):
+    with pytest.raises(ValueError, match=r"3 classes.* train or explainer"):
         lx.audit(SCORES[:half], X[:half], target=NAMES[PREDICTED[:half]], **known)
 
 
 @pytest.mark.parametrize(
     ("given", "more", "words"),
     [
-        (SCORES, {"y": Y}, "scores of 3 classes, but the explanation of one class a row is judged; give target="),
+        (SCORES, {"y": Y}, "3 classes.* target="),
         (SCORES, {"y": Y, "target": "pink"}, "target 'pink' is no class .*'blue', 'green', 'red'"),
         (SCORES, {"y": Y, "target": NAMES[[0, 1]]}, r"target has shape \(2,\) for 90 rows"),
-        (SCORES[:, :, :2], {"model": MODEL}, r"scores of 2 classes, but the target has 3: \['blue', 'green', 'red'\]"),
-        (SCORES[:, :, :2], {"model": MODEL, "target": "blue"}, "scores of 2 classes, but the target has 3"),
-        (SCORES, {"y": X[:, 0].astype(float), "target": 1}, "scores of 3 classes, but the target has no classes, but a real value"),
+        (SCORES[:, :, :2], {"model": MODEL}, r"2 classes.* 3 classes: \['blue', 'green', 'red'\]"),
+        (SCORES[:, :, :2], {"model": MODEL, "target": "blue"}, "2 classes.* 3 classes"),
+        (SCORES, {"y": X[:, 0].astype(float), "target": 1}, "3 classes.* real values"),
     ],
 )
 def test_which_class_is_not_guessed(given, more, words):
@@ -103,7 +103,7 @@ def test_an_explanation_of_ours_knows_its_class():
     assert scores_of(plain, y=Y, target="green")[1] == [1] * ROWS
     told = Explanation(mask.float(), mask, tuple("abcd"), target_index=torch.full((ROWS,), 2))
     assert scores_of(told, y=Y, target="red")[1] == [2] * ROWS
-    with pytest.raises(ValueError, match="target says class 1 of row 0, but the explanation is of class 2; leave target out"):
+    with pytest.raises(ValueError, match=r"target .*class 1 .*row 0.* class 2"):
         lx.audit(told, X, Y, target="green", measures=[])
 
 

@@ -1,6 +1,6 @@
-"""Auditing: is an explanation honest? The verdict, and the card that joins it to measures.
+"""Audits: the verdict on an explanation, and the card with its measures.
 
-Not called `audit`: a folder of that name would hide the function `lexplain.audit`.
+The folder is not called `audit` because it would hide the function `lexplain.audit`.
 """
 
 from ..measures import MEASURES as MEASURES, Measure as Measure

@@ -1,4 +1,4 @@
-"""Is this explanation honest? The measures joined into a card."""
+"""`audit`: measure an explanation and decide whether it is honest."""
 
 from __future__ import annotations
 
@@ -44,37 +44,35 @@ def audit(
     device: str | Fabric = "auto",
     random_state: int = 0,
 ) -> Card:
-    """Measure an explanation with judges that have not seen the rows they judge, and say whether it is honest.
+    """Measure an explanation on rows that the evaluators were not trained on, and decide whether it is honest.
 
     Args:
-        explanation: of the rows X: ours, or what any tool returned (see `as_explanation`): scores or masks, shap's, captum's, LIME's.
-        X: the rows that were explained.
-        y: their labels; not needed with a model.
-        model: what was explained, if it was a model: its output is then the target.
-        train: (X, y) or (X, y, explanation) of other rows, which the judges learn from; with a model y may be None.
-            None: half of the given rows are judged by judges that learned from the other half.
-        explainer: what made the explanation, an object with `explain` or a function of rows, for measures that explain again.
-        truth: (rows, features) the features that really decide, where they are known; of images also their pixels, by which a patch is
-            true where half of its pixels are (`Patches.truth`).
-        control_flow: the feature that only decides which others matter.
-        keep: of another tool's scores, how many features of a row count as kept, or what share of them.
-        target: the class that is explained, one label for all rows or (rows,) labels. None: of scores of several classes, such as shap's
-            (rows, features, classes), those of the class that the model predicts.
-        measures: keys, labels or families of `MEASURES`, or measures of your own, beside those that are always taken; None: those that
-            what is given allows, but for the slow families: break-even, retraining, stability and sanity.
-        margin: nats of encoding that are let pass.
-        max_rows: most model rows in flight.
-        device: where the judges train, as for `Explainer`: "auto" means a GPU if there is one.
-        random_state: seed of every draw.
+        explanation: An `Explanation`, or what another tool returned for X (see `as_explanation`).
+        X: The explained rows.
+        y: Labels of X; not needed with a model.
+        model: The explained model; its outputs are then the target.
+        train: (X, y) or (X, y, explanation) of other rows, to train the evaluators on; y may be None with a model. None: each half of X is
+            evaluated by networks trained on the other half.
+        explainer: Object with `explain`, or a function of rows, for measures that explain again.
+        truth: Ground truth (rows, features). For images also per pixel: a patch is true if half of its pixels are.
+        control_flow: Index of the control-flow feature.
+        keep: For scores of other tools: number or share of features per row that count as kept.
+        target: Explained class, one label or one per row. None: the predicted class.
+        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, or `Measure` objects, in addition to the standard ones. None:
+            all that are possible, except the slow families break-even, retraining, stability and sanity.
+        margin: Encoding in nats that is tolerated.
+        max_rows: Maximum number of rows sent to a model at once.
+        device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.
+        random_state: Random seed.
     """
     classes, run = every_class(explanation, y, train), Run(fabric_of(device), random_state, max_rows)
     targets = targets_of(X, _labels_read(y, model), model, classes=classes, max_rows=max_rows)
-    wanted = targets.target
-    one_class = ClassSelection(wanted.classes, keep, model=as_function(model) if model is not None and target is None else None)
-    explanation = one_class(explanation, X, target=target, answer=None if wanted.outputs.real else wanted.values)
-    _refuse_misfit(explanation, X, wanted.values)
-    one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # of other rows, where all are of one class
-    if explanation.features is None:  # another tool's scores are of what suits the rows
+    read = targets.target
+    one_class = ClassSelection(read.classes, keep, model=as_function(model) if model is not None and target is None else None)
+    explanation = one_class(explanation, X, target=target, outputs=None if read.outputs.real else read.values)
+    _check_lengths(explanation, X, read.values)
+    one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # other rows can only use one label for all
+    if explanation.features is None:  # scores of another tool: the default features of the rows
         features: Features = features_for(X).fit(joined_rows(None if train is None else train[0], X))
     else:
         features = explanation.features
@@ -86,13 +84,13 @@ def audit(
         explanation,
         features,
         problem.batch(),
-        wanted,
+        read,
         run,
-        Evaluators(features, wanted.outputs, seed=random_state, fabric=run.fabric),
+        Evaluators(features, read.outputs, seed=random_state, fabric=run.fabric),
         other,
         truth=None if truth is None else features.feature_truth(truth, len(problem)),
         control_flow=control_flow,
-        callables=make_callables(explainer, model, features, real=wanted.outputs.real, one_class=one_class, refit=fit_to),
+        callables=make_callables(explainer, model, features, real=read.outputs.real, one_class=one_class, refit=fit_to),
     )
     return make_card(evaluation, measures, margin=margin)
 
@@ -100,19 +98,19 @@ def audit(
 def make_card(
     evaluation: Evaluation, measures: Collection[str | Measure] | None = None, *, margin: float = MARGIN, more: Sequence[CardLine] = ()
 ) -> Card:
-    """The card of all that is known of an explanation, with more lines at its end.
+    """Compute the measures of an evaluation, and join them with the verdict into a card.
 
     Args:
-        evaluation: what is known.
-        measures: as for `audit`.
-        margin: nats of encoding that are let pass.
-        more: lines that somebody else measured.
+        evaluation: Explanation, rows, targets and evaluators.
+        measures: Keys, labels or families of measures, or `Measure` objects, as in `audit`.
+        margin: Encoding in nats that is tolerated.
+        more: Lines to add at the end.
     """
     chosen = select_measures(measures, evaluation)
     encoding, verdict = decide_verdict(evaluation.encoding, margin=margin)
-    found = estimates(evaluation, chosen) | {"encoding": encoding}  # with the interval of the verdict
-    known = [m for m in chosen if m.key in found]
-    lines = [CardLine(m.key, m.label, found[m.key], m.higher_is_better, m.description, m.percent, m.group) for m in known]
+    result = estimates(evaluation, chosen) | {"encoding": encoding}  # with the interval of the verdict
+    known = [m for m in chosen if m.key in result]
+    lines = [CardLine(m.key, m.label, result[m.key], m.higher_is_better, m.description, m.percent, m.group) for m in known]
     card = Card(
         verdict.word,
         verdict.encodes,
@@ -128,48 +126,48 @@ def make_card(
     return card if evaluation.explanation.perturbation_based is False else withdraw_if_off_data(card)
 
 
-def select_measures(asked: Collection[str | Measure] | None, evaluation: Evaluation) -> list[Measure]:
-    """The measures of an audit, in the order of the menu: those always taken, and those asked for, else the usual ones.
+def select_measures(requested: Collection[str | Measure] | None, evaluation: Evaluation) -> list[Measure]:
+    """The measures of an audit, in the order of `MEASURES`: the standard ones and the requested ones (None: the usual ones).
 
-    A measure that is asked for and lacks what it needs is refused.
+    Raises if a requested measure needs something that is missing.
     """
-    wanted = find_measures(asked or (), MEASURES)
-    families = {name for name in asked or () if isinstance(name, str)}
-    for measure in wanted:
+    chosen = find_measures(requested or (), MEASURES)
+    families = {name for name in requested or () if isinstance(name, str)}
+    for measure in chosen:
         lacks = [NEEDS[name].description for name in measure.needs if not NEEDS[name].is_met(evaluation)]
-        several = [other for other in wanted if other.family and other.family == measure.family]
+        several = [other for other in chosen if other.family and other.family == measure.family]
         if lacks and not any(other.possible(evaluation) for other in several):
             name = measure.family if measure.family in families else measure.label
-            raise ValueError(f"the measure {name!r} needs {lacks[0]}, which was not given; pass it to audit, or leave {name!r} out")
-    taken = ("always", "usually") if asked is None else ("always",)
-    keys = {measure.key for measure in wanted}
-    known = [measure for measure in MEASURES.values() if measure.included in taken or measure.key in keys]
-    return [measure for measure in (*known, *(m for m in wanted if m.key not in MEASURES)) if measure.possible(evaluation)]
+            raise ValueError(f"The measure {name!r} needs {lacks[0]}. Pass it to audit, or leave {name!r} out.")
+    included = ("always", "usually") if requested is None else ("always",)
+    keys = {measure.key for measure in chosen}
+    known = [measure for measure in MEASURES.values() if measure.included in included or measure.key in keys]
+    return [measure for measure in (*known, *(m for m in chosen if m.key not in MEASURES)) if measure.possible(evaluation)]
 
 
 def _labels_read(y: Labels, model: Model) -> Labels:
-    """Return the labels to read: none with a model, whose answer is the target; refuse where neither is given."""
+    """The labels to read: None with a model, whose outputs are the target. Raise without labels and model."""
     if model is None and y is None:
-        raise ValueError("the audit was given neither labels nor a model; pass y, the labels of X, or the model that was explained")
+        raise ValueError("Pass y (labels of X) or model (the explained model).")
     return None if model is not None else y
 
 
-def _refuse_misfit(explanation: Explanation, X: RawRows, target: Tensor) -> None:
-    """Refuse rows that are not those of the explanation."""
+def _check_lengths(explanation: Explanation, X: RawRows, target: Tensor) -> None:
+    """Raise if the explanation, X and the target differ in length, or have too few rows."""
     if not len(explanation) == len(X) == len(target):
         raise ValueError(
-            f"the explanation has {len(explanation)} rows, X {len(X)} and the target {len(target)}; give the rows that were explained"
+            f"The explanation has {len(explanation)} rows, X {len(X)} and the target {len(target)}. Pass the rows that were explained."
         )
     if len(X) < 2 * check.FEWEST_ROWS:
-        raise ValueError(f"{len(X)} rows are too few to audit: at least {2 * check.FEWEST_ROWS} are needed, and a few hundred to tell much")
+        raise ValueError(f"Too few rows to audit: got {len(X)}, need at least {2 * check.FEWEST_ROWS}, better a few hundred.")
 
 
 def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> Others:
-    """Rows to learn from, in the classes and units of those judged, with their masks and scores where they were explained too."""
+    """Rows to train evaluators on, in the classes and units of the explained rows, with masks and scores if they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
     problem = Problem.of(x, _labels_read(y, model), model, like=like, max_rows=max_rows)
     real = problem.target.outputs.real
     if not rest:
         return Others(problem.batch())
-    theirs = one_class(rest[0], x, answer=None if real else problem.target.values)
-    return Others(problem.batch(), lambda: (theirs.scores, theirs.mask))
+    explanation = one_class(rest[0], x, outputs=None if real else problem.target.values)
+    return Others(problem.batch(), lambda: (explanation.scores, explanation.mask))

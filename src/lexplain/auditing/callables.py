@@ -1,4 +1,4 @@
-"""What an audit may ask: a model and an explainer of raw rows as functions of encoded ones, and fits anew."""
+"""Callables for an audit: a model and an explainer of raw rows as functions of encoded rows, and further fits."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .class_selection import ClassSelection
 
 @dataclass(frozen=True)
 class ForeignExplainer:
-    """An explainer of any tool, an object with `explain` or a function of rows, that explains one class per row."""
+    """An explainer of any tool (an object with `explain`, or a function of rows) that explains one class per row."""
 
     tool: ToolExplainer
     one_class: ClassSelection
 
     def explain(self, X: RawRows) -> Explanation:
-        """What the tool returns, as an Explanation."""
+        """The output of the tool as an Explanation."""
         output = (self.tool.explain if hasattr(self.tool, "explain") else self.tool)(X)
-        is_mask = str(getattr(output, "dtype", "")).removeprefix("torch.") == "bool"  # a mask needs no number to keep
+        is_mask = str(getattr(output, "dtype", "")).removeprefix("torch.") == "bool"  # for a mask, keep is not needed
         return replace(self.one_class, keep=None if is_mask else self.one_class.keep or 1)(output, X)
 
 
@@ -41,24 +41,24 @@ def make_callables(
     one_class: ClassSelection,
     refit: tuple[RawRows, RawRows, Labels] | None = None,
 ) -> Callables:
-    """What may be asked of a model and an explainer, either of which may be None.
+    """Functions of encoded rows that call a model and an explainer. Either may be None.
 
     Args:
-        explainer: an object with `explain`, or a function of rows.
-        model: what is explained.
-        features: encode and decode rows.
-        real: whether a real value is predicted.
-        one_class: which class is explained.
-        refit: the rows explained, and rows and labels to fit the explainer to anew; None: it is not fitted anew.
+        explainer: Object with `explain`, or a function of rows.
+        model: The explained model.
+        features: Features that encode and decode rows.
+        real: Whether real values are predicted.
+        one_class: Selects the explained class.
+        refit: The explained rows, and rows and labels to fit the explainer on again. None: it is not fitted again.
     """
-    asked = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
-    ours = ForeignExplainer(explainer, one_class)
+    predict = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    wrapped = ForeignExplainer(explainer, one_class)
     again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     has_labels = model is None and refit is not None and refit[2] is not None
     return Callables(
         model=None if model is None or real else on_encoded(model, features),
-        explain=None if explainer is None else lambda x: ours.explain(features.decode(x.cpu())).scores.to(x.device),
-        predict=None if asked is None else on_encoded(asked, features),
+        explain=None if explainer is None else lambda x: wrapped.explain(features.decode(x.cpu())).scores.to(x.device),
+        predict=None if predict is None else on_encoded(predict, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=again,
         randomised=() if again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
@@ -66,16 +66,16 @@ def make_callables(
 
 
 def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:
-    """A function that fits the explainer anew, with another seed or to something random, and explains the same rows."""
+    """A function that fits a copy of the explainer, with another seed or to a randomised target, and explains the same rows."""
 
     def again(seed: int, what: str) -> Explanation:
         fresh = clone(explainer).set_params(random_state=seed)
         if model is not None:
             fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
         else:
-            given = as_array(labels)
-            shuffled = permute_labels(torch.arange(len(given)), generator=torch.Generator().manual_seed(seed)).numpy()
-            fresh.fit(rows, given[shuffled] if what == "labels" else given)
+            values = as_array(labels)
+            shuffled = permute_labels(torch.arange(len(values)), generator=torch.Generator().manual_seed(seed)).numpy()
+            fresh.fit(rows, values[shuffled] if what == "labels" else values)
         explained: Explanation = fresh.explain(X)
         return explained
 

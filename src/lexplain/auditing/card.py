@@ -1,4 +1,4 @@
-"""What an audit says: a card, and the verdict on it."""
+"""The result of an audit: a card with a verdict."""
 
 from __future__ import annotations
 
@@ -18,50 +18,50 @@ from ..measures import Estimate, bootstrap
 from ..measures.prediction import accuracy
 from ..measures.statistics import without_padding
 
-SIZES = 30  # points of a trade-off at the most
-MARGIN = 0.02  # nats; what a tip is worth that makes even odds 60 to 40: measured in docs/results/audit-power
+SIZES = 30  # maximum number of points of a trade-off
+MARGIN = 0.02  # nats; information that changes even odds to 60:40; measured in docs/results/audit-power
 LEVEL = 0.95
-MAX_REALISTIC_AUROC = 0.75  # a classifier that does better than this tells filled rows from real ones
-MAX_DISAGREEMENT = 0.1  # share of rows on which a model, asked off the data, may say something else than kept features tell
+MAX_REALISTIC_AUROC = 0.75  # above this, a classifier separates imputed rows from real ones
+MAX_DISAGREEMENT = 0.1  # share of rows for which the model, off the data, may predict another class than EVAL-X
 
 
 @dataclass(frozen=True)
 class CardLine:
-    """One measured number with how to read it."""
+    """One measure with its estimate and how to read it."""
 
-    key: str  # what code calls it, such as "eacc"
-    label: str  # what people read, such as "eACC"
+    key: str  # name in code, such as "eacc"
+    label: str  # name on pages, such as "eACC"
     estimate: Estimate
     higher_is_better: bool | None
     description: str
     percent: bool = False
-    group: str = ""  # what it is about, such as "fidelity": lines of one group are shown together
+    group: str = ""  # subject, such as "fidelity"; lines of one group are shown together
 
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict on an explanation and the evidence for it."""
+    """The verdict on an explanation, and its measures."""
 
     verdict: str  # "honest", "encodes", "off the data" or "cannot tell"
     encodes: bool | None  # None: cannot tell
-    why: str  # one sentence
+    why: str  # reason, one sentence
     lines: tuple[CardLine, ...]
     method: str = ""
     rows: int = 0
-    margin: float = 0.0  # nats of encoding that are let pass
-    p_value: float = float("nan")  # chance of such evidence if the mask told no more than the margin
-    tradeoff: pd.DataFrame | None = field(default=None, repr=False, compare=False)  # kept, eacc, low, high: a judge shown the k best
-    explanation: Explanation | None = field(default=None, repr=False, compare=False)  # what was audited, for its pictures
+    margin: float = 0.0  # encoding in nats that is tolerated
+    p_value: float = float("nan")  # of the hypothesis that the encoding is at most the margin
+    tradeoff: pd.DataFrame | None = field(default=None, repr=False, compare=False)  # kept, eacc, low, high: EVAL-X from the k best
+    explanation: Explanation | None = field(default=None, repr=False, compare=False)  # the audited explanation, for figures
 
     def __getitem__(self, name: str) -> Estimate:
-        """The estimate of one line by its label or key, such as `card["eACC"]` or `card["eacc"]`."""
+        """The estimate of the line with this label or key, such as `card["eACC"]` or `card["eacc"]`."""
         for line in self.lines:
             if name in (line.label, line.key):
                 return line.estimate
-        raise KeyError(f"{name!r} is not on this card; it has {[line.label for line in self.lines]}")
+        raise KeyError(f"{name!r} is not on this card. Its lines: {[line.label for line in self.lines]}.")
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a metric, with its interval, its direction and how to read it."""
+        """One row per measure, with its interval, its direction and how to read it."""
         return pd.DataFrame(
             {
                 "group": line.group,
@@ -85,13 +85,13 @@ class Card:
         return json.dumps({"format": "lexplain.card/2", **facts, "p_value": p_value, "metrics": metrics})
 
     def to_parquet(self) -> bytes:
-        """The lines as Parquet, one row a metric; needs the extra `parquet`."""
+        """The lines as Parquet, one row per measure; needs the extra `parquet`."""
         check.require_parquet()
         frame = self.to_frame()
         return frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(index=False)
 
     def to_html(self) -> str:
-        """A self-contained HTML page: the verdict first, then the evidence."""
+        """The card as a self-contained HTML page."""
         from ..report import card_page
 
         return card_page(self)
@@ -102,27 +102,27 @@ class Card:
 
 
 def tradeoff(evaluation: Evaluation) -> pd.DataFrame | None:
-    """How often EVAL-X, shown the k best features by score, tells the class; None for real values."""
+    """Accuracy of EVAL-X from the k features with the highest scores, for several k. None for real values."""
     rows, count = evaluation.rows, evaluation.features.count
     if evaluation.outputs.real:
         return None
     labels = target_values(rows.target).argmax(1)
     sizes = torch.arange(count + 1) if count <= SIZES else torch.linspace(0, count, SIZES + 1).round().long()
     right = torch.zeros(len(sizes), len(rows), dtype=torch.bool)
-    for judge, at, x, _, valid in evaluation.few_at_a_time(FixedRate):
-        scores = evaluation.explanation.scores[at].abs()
+    for evaluator, index, x, _, valid in evaluation.few_at_a_time(FixedRate):
+        scores = evaluation.explanation.scores[index].abs()
         order = without_padding(scores, None if valid is None else valid.cpu()).argsort(dim=1, descending=True, stable=True)
-        place = order.argsort(1).to(x.device)  # (b, d)
+        rank = order.argsort(1).to(x.device)  # (b, d)
         for step, size in enumerate(sizes.tolist()):
-            best = place < size if valid is None else (place < size) & valid
-            right[step, at] = accuracy(judge.probabilities(x, best, valid).cpu(), labels[at]).bool()
-    found = [bootstrap(values.double()) for values in right]
-    return pd.DataFrame({"kept": int(size), "eacc": e.mean, "low": e.low, "high": e.high} for size, e in zip(sizes, found, strict=True))
+            best = rank < size if valid is None else (rank < size) & valid
+            right[step, index] = accuracy(evaluator.probabilities(x, best, valid).cpu(), labels[index]).bool()
+    points = [bootstrap(values.double()) for values in right]
+    return pd.DataFrame({"kept": int(size), "eacc": e.mean, "low": e.low, "high": e.high} for size, e in zip(sizes, points, strict=True))
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the encoding test concludes."""
+    """The conclusion of the encoding test."""
 
     word: str  # "honest", "encodes" or "cannot tell"
     encodes: bool | None
@@ -131,35 +131,41 @@ class Verdict:
 
 
 def decide_verdict(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate, Verdict]:
-    """Compare the mean encoding with a margin: above it with confidence, below it with confidence, or neither."""
+    """Test whether the mean encoding is above or below a margin, with confidence."""
     estimate = bootstrap(values, level=2 * LEVEL - 1)  # two one-sided tests at 5 %
     error = float(values.std() / sqrt(max(1, len(values))))
     p_value = 0.5 * (1 - erf((estimate.mean - margin) / (error * sqrt(2)))) if error > 0 else float(estimate.mean <= margin)
-    shown = estimate.to_text("nats")
+    text = estimate.to_text("nats")
     if estimate.low > margin:
-        why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, above the margin of {margin:g}"
+        why = f"the choice of features reveals {text} about the target beyond their values, above the margin of {margin:g} nats"
         return estimate, Verdict("encodes", True, why, p_value)
     if estimate.high < -margin:
-        why = f"a judge who knows the masks predicts worse by {shown} than one who does not: the judges learned too little; give more rows"
+        why = (
+            f"the mask-aware reader predicts worse than the mask-agnostic one by {text}, so both were trained on too few rows; "
+            "use more rows"
+        )
         return estimate, Verdict("cannot tell", None, why, p_value)
     if estimate.high < margin:
-        why = f"the choice of the mask tells {shown} about the answer beyond the values it shows, within the margin of {margin:g}"
+        why = f"the choice of features reveals {text} about the target beyond their values, below the margin of {margin:g} nats"
         return estimate, Verdict("honest", False, why, p_value)
-    why = f"the choice of the mask tells {shown} about the answer, and the margin of {margin:g} lies inside the interval; give more rows"
+    why = (
+        f"the choice of features reveals {text} about the target, and the confidence interval contains the margin of {margin:g} nats; "
+        "use more rows"
+    )
     return estimate, Verdict("cannot tell", None, why, p_value)
 
 
 def withdraw_if_off_data(card: Card) -> Card:
-    """Withdraw a verdict of honesty where the model, shown kept features alone, contradicts what they tell of real rows."""
+    """Replace "honest" by "off the data" if EVAL-X and the model, with the other features hidden, often disagree."""
     known = {line.key: line.estimate for line in card.lines}
     if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):
         return card
-    shown, told, apart = known["fs_m"], known["eacc"], known["off_data_mean"]
-    if apart.low <= MAX_REALISTIC_AUROC or shown.high + MAX_DISAGREEMENT >= told.low:
+    model, evaluator, off_data = known["fs_m"], known["eacc"], known["off_data_mean"]
+    if off_data.low <= MAX_REALISTIC_AUROC or model.high + MAX_DISAGREEMENT >= evaluator.low:
         return card
     why = (
-        f"the kept features tell the model's answer on {told.mean:.0%} of the rows, but the model itself, shown them alone, says something "
-        f"else on {1 - shown.mean:.0%}: rows with features taken out are unlike the data (told apart with AUROC {apart.mean:.2f}), so that "
-        "an explanation made by taking features out of this model describes it where it was never used"
+        f"EVAL-X predicts the model's class from the kept features on {evaluator.mean:.0%} of the rows, but the model itself, with the "
+        f"other features hidden, predicts another class on {1 - model.mean:.0%}. Rows with hidden features are out of distribution "
+        f"(a classifier detects them with AUROC {off_data.mean:.2f}), so this explanation describes the model on inputs that do not occur"
     )
     return replace(card, verdict="off the data", why=why)

@@ -1,4 +1,4 @@
-"""What an audit was given: the same classes for all rows, and one class explained of each."""
+"""Select the explained class of each row from the output of any tool."""
 
 from __future__ import annotations
 
@@ -19,48 +19,47 @@ from .as_explanation import as_explanation, classes_explained
 
 @dataclass(frozen=True)
 class ClassSelection:
-    """Turn what any tool returned of rows into an explanation of one class of each."""
+    """Convert the output of any tool into an explanation of one class per row."""
 
     classes: np.ndarray | None  # (c,) labels, in the order of the model's outputs; None for real values
-    keep: float | None  # of scores, how many features of a row count as kept
-    label: Labels = None  # of the class meant on all rows; None: the one that the model predicts
-    model: Callable[[RawRows], object] | None = None  # raw rows to class probabilities; None: there is no model
+    keep: float | None  # for scores: number or share of features per row that count as kept
+    label: Labels = None  # explained class of all rows; None: the class that the model predicts
+    model: Callable[[RawRows], object] | None = None  # from raw rows to class probabilities; None: no model
 
-    def __call__(self, explanation: ToolOutput, X: RawRows, *, target: Labels = None, answer: Tensor | None = None) -> Explanation:
-        """The explanation of one class a row.
+    def __call__(self, explanation: ToolOutput, X: RawRows, *, target: Labels = None, outputs: Tensor | None = None) -> Explanation:
+        """The explanation of one class per row.
 
         Args:
-            explanation: what the tool returned.
-            X: the rows explained.
-            target: the class meant, one label or (n,); None: the label for all, else of several classes the one that the model predicts.
-            answer: (n, c) what the model says of the rows, where it is known; None: it is asked.
+            explanation: Output of the tool.
+            X: The explained rows.
+            target: Explained class, one label or (n,). None: `label`, or the predicted class if there are scores of several classes.
+            outputs: Outputs (n, c) of the model for X. None: the model is called.
         """
         target, several = self.label if target is None else target, classes_explained(explanation, X)
         index: np.ndarray | None = None
         if target is not None:
-            _refuse_unknown_order(self.classes, several)
+            _check_class_order(self.classes, several)
             index = known_classes(target.detach().cpu() if isinstance(target, Tensor) else target, self.classes, len(X))
         elif several is not None:
-            index = self._predicted(X, several, answer)
+            index = self._predicted(X, several, outputs)
         if isinstance(explanation, Explanation):
-            ours = as_explanation(explanation, X)
-            return ours if index is None else replace(ours, target_index=torch.from_numpy(_class_explained(index, ours.target_index)))
+            result = as_explanation(explanation, X)
+            return result if index is None else replace(result, target_index=torch.from_numpy(_class_explained(index, result.target_index)))
         return as_explanation(explanation, X, keep=self.keep, target=index)
 
-    def _predicted(self, X: RawRows, several: Sequence[int], answer: Tensor | None) -> np.ndarray:
+    def _predicted(self, X: RawRows, several: Sequence[int], outputs: Tensor | None) -> np.ndarray:
         if self.model is None:
             raise ValueError(
-                f"these are the scores of {len(several)} classes, but the explanation of one class a row is judged; give target=, one "
-                "label for all rows or one a row, or model= alone, whose predicted class is then meant; where other rows, or an "
-                "explainer that is asked again, have scores of several classes too, one label a row of X does not tell theirs"
+                f"The scores cover {len(several)} classes. Pass target=: a label for all rows or one per row, or pass model= to use the "
+                "predicted class. If train or explainer has scores of several classes too, one label per row of X does not select theirs."
             )
-        _refuse_unknown_order(self.classes, several)
-        best: np.ndarray = as_array(self.model(X) if answer is None else answer).argmax(1)
+        _check_class_order(self.classes, several)
+        best: np.ndarray = as_array(self.model(X) if outputs is None else outputs).argmax(1)
         return best
 
 
 def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] | None) -> np.ndarray | None:
-    """The labels, sorted, that either part of the rows has, unless the explanation knows its classes; None: those of y alone, or none."""
+    """The classes of the explanation, or the sorted labels of X and the training rows. None: the classes follow from y."""
     if isinstance(explanation, Explanation) and explanation.classes is not None:
         return np.asarray(explanation.classes)
     if y is None or train is None or len(train) < 2 or train[1] is None:
@@ -71,21 +70,21 @@ def every_class(explanation: ToolOutput, y: Labels, train: tuple[RawRows, ...] |
     return from_labels(np.concatenate(parts)).classes
 
 
-def _refuse_unknown_order(classes: np.ndarray | None, several: Sequence[int] | None) -> None:
-    """Refuse scores of more or fewer classes than the target has, where only their place says whose they are."""
+def _check_class_order(classes: np.ndarray | None, several: Sequence[int] | None) -> None:
+    """Raise if scores without class labels cover more or fewer classes than the target has."""
     if isinstance(several, range) and (classes is None or len(several) != len(classes)):
-        known = "no classes, but a real value" if classes is None else f"{len(classes)}: {classes.tolist()[:10]}"
+        known = "real values" if classes is None else f"{len(classes)} classes: {classes.tolist()[:10]}"
         raise ValueError(
-            f"these are the scores of {len(several)} classes, but the target has {known}, so that their order does not say whose they are; "
-            "give the model that was explained, or rows with every class, or name them: as_explanation(..., target=label, classes=[...])"
+            f"The scores cover {len(several)} classes, but the target has {known}, so their order is unknown. "
+            "Pass the explained model, rows of all classes, or as_explanation(..., target=label, classes=[...])."
         )
 
 
-def _class_explained(index: np.ndarray, asked: Tensor | None) -> np.ndarray:
-    """Return the index (rows,) of the class explained; refuse another one than the explanation itself says."""
-    if asked is not None and (asked.cpu().numpy() != index).any():
-        row = int((asked.cpu().numpy() != index).argmax())
+def _class_explained(index: np.ndarray, known: Tensor | None) -> np.ndarray:
+    """Return the index (rows,) of the explained class. Raise if it differs from that of the explanation."""
+    if known is not None and (known.cpu().numpy() != index).any():
+        row = int((known.cpu().numpy() != index).argmax())
         raise ValueError(
-            f"target says class {int(index[row])} of row {row}, but the explanation is of class {int(asked[row])}; leave target out"
+            f"target is class {int(index[row])} for row {row}, but the explanation is for class {int(known[row])}. Leave target out."
         )
     return index
