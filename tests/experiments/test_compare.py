@@ -235,11 +235,11 @@ def _done(name, seed, found):
 def test_those_that_fit_a_model_to_each_row_explain_few():
     scene = Scenario("s3", lx.load_data("s3", rows=2000), 0)
     for each in (BASELINES["shap"], BASELINES["lime"]):
-        assert Contest(each(), scene, ()).most == FEW_ROWS
+        assert Contest(each(), scene, ()).test_rows == FEW_ROWS
         assert Contest(each(), scene, ()).train_rows == 0  # too few to learn from masks
-        assert Contest(each(), scene, (), 50).most == 50
+        assert Contest(each(), scene, (), 50).test_rows == 50
         assert Contest(each(), scene, (), MIN_MASKS).train_rows == MIN_MASKS
-    assert Contest(L2X, scene, ()).most == Contest(L2X, scene, (), 50).train_rows == 2000
+    assert Contest(L2X, scene, ()).test_rows == Contest(L2X, scene, (), 50).train_rows == 2000
 
 
 def test_encoding_is_left_out_where_too_few_masks_are_known(data):
@@ -367,7 +367,7 @@ def test_a_failure_is_told_and_the_others_go_on(data, tmp_path, monkeypatch):
 
 def test_a_comparison_stopped_among_its_judges_computes_no_cell(data, monkeypatch):
     def stopped(tasks, compute, *, pool, before=0, label=""):
-        assert label == "judges" or not tasks
+        assert label == "evaluators" or not tasks
         return iter(())
 
     monkeypatch.setattr(store, "_finished", stopped)
@@ -408,11 +408,11 @@ def test_measures_of_an_audit_are_those_of_a_comparison(data):
     [
         ({"explainers": ["realy"]}, "'realy' is no explainer; choose one of: ablation"),
         ({"explainers": {"a": "shapp"}}, "'shapp' is no explainer"),
-        ({"explainers": {"a": 3}}, "3 is a int, but a name, an Explainer"),
+        ({"explainers": {"a": 3}}, "an Explainer .* got 3"),
         ({"data": "s4"}, "'s4' is no data set; choose one of"),
         ({"measures": ["eaccc"]}, "'eaccc' is no measure; choose one of: acc"),
-        ({"seeds": 0}, "seeds=0, but how many"),
-        ({"seeds": [1, 1]}, "but how many"),
+        ({"seeds": 0}, "seeds .* got 0"),
+        ({"seeds": [1, 1]}, "seeds .*1, 1"),
         ({"keep": 12}, "keep=12, but a baseline keeps a whole number of features, 1 to 11"),
         ({"keep": {"s1": 2}}, "'s1' is no data set of this comparison; choose one of: s3"),
         ({"rows": 0}, "rows=0"),
@@ -423,7 +423,7 @@ def test_measures_of_an_audit_are_those_of_a_comparison(data):
 def test_refusals(data, words, told):
     with pytest.raises((ValueError, TypeError), match=told.replace("(", r"\(")):
         lx.compare(**{"explainers": ["random"], "data": data, **words})
-    with pytest.raises(ValueError, match="'AUROC' is no metric of this comparison; choose one of: TPR"):
+    with pytest.raises(ValueError, match=r"'AUROC'.* TPR"):
         lx.compare("random", data, ["TPR"], 1).tests("AUROC")
 
 

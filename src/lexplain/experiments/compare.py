@@ -1,4 +1,4 @@
-"""Explainers against each other."""
+"""`compare`: fit and evaluate several explainers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .comparison import Comparison, comparison_of
 from .scenario import Scenario
 from .store import run_cells
 
-REVISION = 1  # of what cells hold: raised when their numbers change
+REVISION = 1  # raised when the numbers of cells change
 
 
 def compare(
@@ -43,31 +43,28 @@ def compare(
     evaluator_steps: int | None = None,
     network_steps: int | None = None,
 ) -> Comparison:
-    """Fit explainers to data sets with several seeds, and judge all of them alike.
+    """Fit explainers on data sets with several seeds and evaluate them in the same way.
 
-    The judge of a data set and a seed is one for all: EVAL-X, which learns from the training rows and knows no explainer. Explainers
-    that can, learn from labels; those that need a model explain a network of ours that learned the same labels (column `explains`).
-    Ctrl-C returns what is finished.
+    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Explainers that need a model explain a
+    small network trained on the same labels (column `explains`). Ctrl-C returns the finished cells.
 
     Args:
-        explainers: names of methods or baselines ("default", "realx", "shap", ...); or name -> an `Explainer` or a baseline with settings
-            of its own, of which a copy is fitted for each seed.
-        data: data sets; a name is loaded anew with each seed.
-        measures: keys, labels or families of `lexplain.auditing.MEASURES`, the measures of an audit, or measures of your own; None:
-            accuracy from what is kept, by itself and by EVAL-X, encoding, the number kept, and the truth where it is known. A measure that
-            lacks what it needs, such as the truth, is left out.
-        seeds: how many, or which.
-        model: explained by all explainers, and the target of all judges; None: labels, as above.
-        keep: how many features baselines and methods of a fixed number keep, and all others too where it is given; or data set -> how
-            many. None: as many as really decide (the most of any row), else half. An explainer with a size of its own keeps that.
-        rows: most test rows that each explains; None: all, but 200 for shap and lime, which fit a model to each. Encoding is then
-            measured where they explain 1,000 training rows too.
-        store: a folder for finished cells and judges; the same call goes on with what is missing. Failures are tried again.
-        recompute: compute cells of the folder again that are of an earlier revision; False: they are taken, and `Comparison.stale_cells`
-            names them.
-        workers: processes.
-        evaluator_steps: optimiser steps of the judge; None: 4,000.
-        network_steps: optimiser steps of the network that is explained where no model is given; None: 2,000.
+        explainers: Names ("default", "realx", "shap", ...), or a dict from name to an `Explainer` or baseline, which is cloned per seed.
+        data: Data sets or their names; names are loaded again for each seed.
+        measures: Keys, labels or families of measures, as in `audit`, or `Measure` objects. None: own accuracy, accuracy of EVAL-X,
+            encoding, features kept, and agreement with the ground truth. A measure without what it needs, such as ground truth, is
+            left out.
+        seeds: Number of seeds, or the seeds.
+        model: Model that all explainers explain; its outputs are then the target. None: labels, as above.
+        keep: Features that baselines and fixed-size methods keep, or a dict from data set to number. A number applies to all explainers
+            that do not set their own. None: the size of the ground truth, otherwise half.
+        rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. Encoding is then measured only if they also
+            explain 1,000 training rows.
+        store: Folder for finished cells and evaluators; the same call resumes and retries failures.
+        recompute: Recompute cells that were computed by different code. False: they are used, and `Comparison.stale_cells` lists them.
+        workers: Number of processes.
+        evaluator_steps: Optimiser steps of the evaluator. None: 4,000.
+        network_steps: Optimiser steps of the network that is explained without a model. None: 2,000.
 
     Example:
         >>> import lexplain as lx
@@ -75,8 +72,8 @@ def compare(
         >>> lx.compare(["random", "all"], data, ["TPR", "Kept"], seeds=1, keep=3).summary()["Kept"].tolist()
         [3.0, 11.0]
     """
-    check.counts(rows=rows, workers=workers, judge_steps=evaluator_steps, network_steps=network_steps)
-    _refuse_unpicklable(model, workers)
+    check.counts(rows=rows, workers=workers, evaluator_steps=evaluator_steps, network_steps=network_steps)
+    _check_picklable(model, workers)
     measures = tuple(find_measures(COMPARED if measures is None else measures, MEASURES))
     named = _explainers(explainers)
     scenes = _scenes(data, seeds, model, evaluator_steps, network_steps)
@@ -94,30 +91,30 @@ def compare(
         return comparison_of(done, measures)
 
 
-# ---- what was asked for ----
+# ---- arguments ----
 
 
-def _refuse_unpicklable(model: Model, workers: int) -> None:
-    """Refuse to hand a model to other processes that cannot be handed over."""
+def _check_picklable(model: Model, workers: int) -> None:
+    """Raise if the model cannot be sent to other processes."""
     if workers > 1:
         try:
             pickle.dumps(model)
-        except Exception as stays:  # what pickle raises depends on what it meets
-            raise TypeError(f"the model cannot be sent to other processes ({stays}); use workers=1, or a function of a module") from stays
+        except Exception as failure:  # pickle raises many types of errors
+            raise TypeError(f"model cannot be sent to other processes ({failure}). Use workers=1, or a function of a module.") from failure
 
 
-def _explainers(given: str | Sequence[str] | Mapping[str, Any]) -> dict[str, ExplainerFace]:
-    names = [given] if isinstance(given, str) else given
-    chosen = names if isinstance(names, Mapping) else {name: name for name in names}
+def _explainers(value: str | Sequence[str] | Mapping[str, Any]) -> dict[str, ExplainerFace]:
+    names = [value] if isinstance(value, str) else value
+    by_name = names if isinstance(names, Mapping) else {name: name for name in names}
     made: dict[str, ExplainerFace] = {}
-    for name, each in chosen.items():
+    for name, each in by_name.items():
         if isinstance(each, str):
             check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
             made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
         else:
             if isinstance(each, type) or not hasattr(each, "prepared"):
-                needed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
-                raise TypeError(f"{each!r} is a {type(each).__name__}, but {needed}, is needed")
+                allowed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
+                raise TypeError(f"Each explainer must be {allowed}, got {each!r} (a {type(each).__name__}).")
             made[str(name)] = each
     return made
 
@@ -126,30 +123,30 @@ def _scenes(
     data: str | Dataset | Sequence[str | Dataset],
     seeds: int | Sequence[int],
     model: Model,
-    judge_steps: int | None,
+    evaluator_steps: int | None,
     network_steps: int | None,
 ) -> list[Scenario]:
-    given = [data] if isinstance(data, (str, Dataset)) else list(data)
-    every = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
-    if not every or len(set(every)) < len(every):
-        raise ValueError(f"seeds={seeds!r}, but how many (at least 1), or different whole numbers, are needed")
+    datasets = [data] if isinstance(data, (str, Dataset)) else list(data)
+    all_seeds = list(range(seeds)) if isinstance(seeds, (int, np.integer)) else [int(seed) for seed in seeds]
+    if not all_seeds or len(set(all_seeds)) < len(all_seeds):
+        raise ValueError(f"seeds must be a number of seeds (at least 1) or different integers, got {seeds!r}.")
     labels: list[str] = []
-    for each in given:  # data sets of one name, drawn in different ways, are told apart by their place
+    for each in datasets:  # several data sets with one name get their position as a suffix
         name = each if isinstance(each, str) else each.name
         labels.append(name if name not in labels else f"{name} ({len(labels) + 1})")
     return [
-        Scenario(label, load_data(each, seed=seed) if isinstance(each, str) else each, seed, model, judge_steps, network_steps)
-        for label, each in zip(labels, given, strict=True)
-        for seed in every
+        Scenario(label, load_data(each, seed=seed) if isinstance(each, str) else each, seed, model, evaluator_steps, network_steps)
+        for label, each in zip(labels, datasets, strict=True)
+        for seed in all_seeds
     ]
 
 
 def _prepared(explainer: ExplainerFace, scene: Scenario, keep: int | Mapping[str, int] | None) -> ExplainerFace:
-    """A copy with the seed of a scene, and its features and the number to keep unless it has its own."""
-    asked = keep.get(scene.label) if isinstance(keep, Mapping) else keep
-    size = None if asked is None else check.kept_features(asked, scene.features.count)
+    """A copy with the seed of a scenario, and its features and number of features to keep unless the explainer sets its own."""
+    requested = keep.get(scene.label) if isinstance(keep, Mapping) else keep
+    size = None if requested is None else check.kept_features(requested, scene.features.count)
     features = scene.data.features if scene.data.features is not None else features_for(scene.data.train.x)
     truth = scene.data.train.truth
-    most = None if truth is None else int(np.asarray(truth).sum(1).max())  # that decide in one row; if unknown, half of all are kept
-    usual = partial(check.kept_features, most, scene.features.count)
-    return explainer.prepared(seed=scene.seed, features=features, keep=size, size=usual)
+    largest = None if truth is None else int(np.asarray(truth).sum(1).max())  # number of true features of a row; None: keep half
+    default = partial(check.kept_features, largest, scene.features.count)
+    return explainer.prepared(seed=scene.seed, features=features, keep=size, size=default)

@@ -1,4 +1,4 @@
-"""What all explainers of a data set and a seed share: rows, targets, the judge, and a network to explain."""
+"""What all explainers of a data set and a seed share: rows, targets, evaluators, and a network to explain."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from ..models import EncodedModel, Problem, Target
 from ..objectives import cross_entropy
 from ..training import fabric_of, train_network
 
-NETWORK_STEPS = 2000  # optimiser steps of the common network
-EVALUATOR_SEED = 1000  # added to the seed, so that the judge shares no draw with an explainer
+NETWORK_STEPS = 2000  # optimiser steps of the network that is explained
+EVALUATOR_SEED = 1000  # added to the seed, so that evaluators and explainers use different random numbers
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A data set and a seed, and what is explained there."""
+    """A data set, a seed, and the model that is explained."""
 
     label: str
     data: Dataset
     seed: int
-    model: Model = None  # what is explained; None: labels, or a network of our own
+    model: Model = None  # the explained model; None: labels, or a network trained on them
     evaluator_steps: int | None = None
     network_steps: int | None = None
-    networks: str = ""  # which networks the judges are, where a table has its own
+    networks: str = ""  # names the networks of the evaluators, if a table has its own
 
     @cached_property
     def _train(self) -> Problem:
-        """The training rows, checked and encoded; they decide classes and units."""
+        """The training rows, checked and encoded. They set classes and units."""
         return Problem.of(self.data.train.x, None if self.model is not None else self.data.train.y, self.model, self.data.features)
 
     @property
     def features(self) -> Features:
-        """What can be on or off."""
+        """The features, fitted to the training rows."""
         return self._train.features
 
     @property
     def target(self) -> Target:
-        """What the training rows are explained as."""
+        """The target of the training rows."""
         return self._train.target
 
     @property
     def outputs(self) -> Outputs:
-        """What is predicted."""
+        """Type of the predictions."""
         return self.target.outputs
 
     @cached_property
@@ -71,15 +71,15 @@ class Scenario:
         return Problem.of(part.x, None if self.model is not None else part.y, self.model, like=self._train)
 
     def batch(self, part: DataSplit) -> Batch:
-        """The encoded rows of a part with their targets, in the classes and the units of the training rows."""
+        """The encoded rows of a split with their targets, in the classes and units of the training rows."""
         return (self._train if part is self.data.train else self._test if part is self.data.test else self._read(part)).batch()
 
     @cached_property
     def digest(self) -> str:
-        """Everything that the judge and the network depend on; a model is told by what it says."""
+        """Digest of everything that the evaluators and the network depend on. A model is identified by its outputs."""
         parts = (self.data.train, self.data.test)
-        says = None if self.model is None else [Problem.of(part.x, None, self.model, self.features).target.values for part in parts]
-        return digest(__version__, self.data, self.seed, says, self.networks)
+        outputs = None if self.model is None else [Problem.of(part.x, None, self.model, self.features).target.values for part in parts]
+        return digest(__version__, self.data, self.seed, outputs, self.networks)
 
     def evaluation(
         self,
@@ -92,22 +92,22 @@ class Scenario:
         has_enough_masks: bool = True,
         callables: Callables | None = None,
     ) -> Evaluation:
-        """What is known of an explanation of the test rows.
+        """The evaluation of an explanation of the test rows.
 
         Args:
-            explanation: of these rows.
-            evaluators: judge it.
-            others: rows to learn from.
-            run: where, by which seed, and how many rows at a time; None: the CPU, by the seed of the scene.
-            at: indices (b,) of the test rows explained; None: all.
-            has_enough_masks: whether enough rows were explained for a reader of masks to learn from.
-            callables: what may be asked again.
+            explanation: Explanation of these rows.
+            evaluators: Evaluators of the explanation.
+            others: Rows to train on.
+            run: Device, seed and maximum number of rows at once. None: the CPU and the seed of the scenario.
+            at: Indices (b,) of the explained test rows. None: all.
+            has_enough_masks: Whether enough rows were explained to train mask readers.
+            callables: Functions that call the model and the explainer again.
         """
         part, rows, target = self.data.test, self.batch(self.data.test), self._test.target
         truth = None if part.truth is None else np.asarray(part.truth)
         if at is not None:
-            some = torch.from_numpy(at)
-            rows, target = rows.take(some), replace(target, values=target.values[some])
+            index = torch.from_numpy(at)
+            rows, target = rows.take(index), replace(target, values=target.values[index])
             truth = None if truth is None else truth[at]
         return Evaluation(
             explanation,
@@ -123,37 +123,37 @@ class Scenario:
             callables=callables or Callables(),
         )
 
-    # ---- learned once, and kept ----
+    # ---- trained once, and stored ----
 
     def evaluators(self, folder: Path | None = None) -> Evaluators:
-        """EVAL-X of the training rows, and judges that learn on other masks: they know no explainer, and judge test rows alone.
+        """Evaluators trained on the training rows, for test rows: EVAL-X, and those of other random masks.
 
         Args:
-            folder: where they are kept; None: nowhere.
+            folder: Folder to store them in. None: they are not stored.
         """
         train, seed = self.batch(self.data.train), self.seed + EVALUATOR_SEED
         file = None if folder is None else partial(self._file, folder)
         return Evaluators(self.features, self.outputs, seed=seed, rows=train, steps=self.evaluator_steps, file=file)
 
     def _file(self, folder: Path, masks: RandomMasks) -> Path:
-        told = (self.digest, self.evaluator_steps) if masks is FixedRate else (self.digest, self.evaluator_steps, masks)
-        return folder / f"judge-{digest(*told)}.safetensors"
+        content = (self.digest, self.evaluator_steps) if masks is FixedRate else (self.digest, self.evaluator_steps, masks)
+        return folder / f"judge-{digest(*content)}.safetensors"
 
     def network(self, folder: Path) -> Model:
-        """A small network that learned the training labels, for explainers of models, as a model of raw rows."""
+        """A small network trained on the training labels, as a model of raw rows, for explainers that need a model."""
         steps = self.network_steps or NETWORK_STEPS
         with seeded(self.seed):
-            blank = kind_of(self.features).predictor(self.features, self.outputs.count, sees_mask=False)
+            network = kind_of(self.features).predictor(self.features, self.outputs.count, sees_mask=False)
         path = folder / f"network-{digest(self.digest, steps)}.safetensors"
         if path.exists():
-            blank.load_state_dict(read_file(path, FORMAT)[0])
-            encoded = blank.eval().requires_grad_(False)
+            network.load_state_dict(read_file(path, FORMAT)[0])
+            encoded = network.eval().requires_grad_(False)
         else:
-            encoded = self._learned(blank, steps)
+            encoded = self._trained(network, steps)
             write_atomically(path, encoded.state_dict(), {"format": FORMAT})
         return (kind_of(self.features).as_model or EncodedModel)(encoded, self.features, self.target)
 
-    def _learned(self, network: nn.Module, steps: int) -> nn.Module:
+    def _trained(self, network: nn.Module, steps: int) -> nn.Module:
         def loss(batch: Batch) -> Tensor:
             return cross_entropy(batch.target, self.outputs.from_network(network(batch.x))).mean()
 
@@ -164,5 +164,5 @@ class Scenario:
 
 @lru_cache(maxsize=2)
 def scene_of(data: str, seed: int, rows: int | None = None) -> Scenario:
-    """A data set of the library by its name; the last two are kept."""
+    """The scenario of a data set of the library. The last two are cached."""
     return Scenario(data, load_data(data, seed=seed, rows=rows), seed)
