@@ -266,7 +266,7 @@ def test_scikit_learn_can_clone_it_and_it_says_that_it_is_not_fitted(name):
 @pytest.mark.parametrize("name", sorted(set(BASELINES) - {"random", "all", "senn"}))
 def test_no_model(name):
     needs = TypeError if name in GRADIENTS else ValueError
-    with pytest.raises(needs, match=rf"{name} .*none was given; pass fit\(X, model="):
+    with pytest.raises(needs, match=rf"{name} .*fit\(X, model="):
         quick(name).fit(X, KIND)
 
 

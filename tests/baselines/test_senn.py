@@ -67,5 +67,5 @@ def explainer_target(explainer):
 
 
 def test_neither_labels_nor_a_model():
-    with pytest.raises(ValueError, match="senn explains a model or labels, but none was given"):
+    with pytest.raises(ValueError, match=r"senn .*a model or labels"):
         SENN().fit(X)

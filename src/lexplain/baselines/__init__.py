@@ -1,6 +1,6 @@
-"""Baselines: what people use today, behind the face of an `Explainer`.
+"""Baselines: common attribution methods with the interface of `Explainer`.
 
-To add one: a file with one class that says the scores of encoded rows, a line here, and one in tests/baselines/test_baselines.py.
+To add one: write a file with one class that scores encoded rows, and add a line here and in tests/baselines/test_baselines.py.
 """
 
 from .baseline import Baseline as Baseline
@@ -20,7 +20,7 @@ from .infidelity import Infidelity as Infidelity
 from .senn import SENN as SENN
 from .simple import AllBaseline as AllBaseline, OracleBaseline as OracleBaseline, RandomBaseline as RandomBaseline
 
-BASELINES: dict[str, type[Baseline]] = {  # the menu of comparisons; code imports the class
+BASELINES: dict[str, type[Baseline]] = {  # by name, for `compare` and the command line
     baseline.name: baseline
     for baseline in (
         RandomBaseline,

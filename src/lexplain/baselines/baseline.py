@@ -1,4 +1,4 @@
-"""What every baseline is: scores of rows, and the features of the largest ones."""
+"""The base class of baselines: scores of rows, and masks of the features with the largest scores."""
 
 from __future__ import annotations
 
@@ -33,51 +33,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowsToScore:
-    """The rows that a baseline is to score."""
+    """Rows that a baseline scores."""
 
     x: Tensor  # (b, ...) encoded
-    raw: RawRows  # (b, ...) as they were given
-    model_output: Tensor | None  # (b, c) what the model says of them; None where there is no model
-    target_class: Tensor  # (b,) the class to explain
-    position: Tensor  # (b,) where they stand among all that are explained
-    total: int  # how many are explained
+    raw: RawRows  # (b, ...) as the user passed them
+    model_output: Tensor | None  # (b, c) outputs of the model; None: no model
+    target_class: Tensor  # (b,) class to explain
+    position: Tensor  # (b,) position among all explained rows
+    total: int  # number of explained rows
     valid: Tensor | None = None  # (b, d) of bool: False is padding
 
     def __len__(self) -> int:
         return len(self.x)
 
     def take(self, at: slice) -> RowsToScore:
-        """Some of the rows."""
+        """The rows of a slice."""
         raw = take_rows(self.raw, np.arange(len(self))[at])
-        said, valid = (None if each is None else each[at] for each in (self.model_output, self.valid))
+        output, valid = (None if each is None else each[at] for each in (self.model_output, self.valid))
         return replace(
-            self, x=self.x[at], raw=raw, model_output=said, target_class=self.target_class[at], position=self.position[at], valid=valid
+            self, x=self.x[at], raw=raw, model_output=output, target_class=self.target_class[at], position=self.position[at], valid=valid
         )
 
 
 class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is untyped
-    """Score features with one of the usual methods, behind the face of an `Explainer`.
+    """Score features with a common attribution method, with the interface of `Explainer`.
 
-    Masks and perturbations act on encoded rows, in which 0 is a column's mean and 1 its standard deviation: "nothing" is the mean, and
-    slopes are those of standardised columns. Raw scores of a group, or of a column of categories, are added up.
+    Masks and perturbations act on encoded rows, in which columns have mean 0 and standard deviation 1. By default, hidden features are set
+    to their mean. Input gradients are those of standardised columns. The score of a group, or of a categorical column, is a sum of scores.
 
     Args:
-        keep: features that the mask shows, those of the largest absolute score, the first of equal ones; None: half, rounded up.
-        features: what can be on or off, such as `Groups(...)`; None: each column.
-        max_rows: most model rows in flight; None: 100,000.
-        random_state: seed of every draw.
+        keep: Number of features to keep, those with the largest absolute scores; ties go to the first. None: half, rounded up.
+        features: What can be kept or hidden, such as `Groups(...)`. None: each column.
+        max_rows: Maximum number of rows sent to a model at once. None: 100,000.
+        random_state: Random seed.
 
     Attributes:
-        model_rows_: rows that the model has been asked for since `fit` began, those of `explain` included.
-        fit_seconds_: seconds that `fit` took.
-        findings_: no baseline reports any.
+        model_rows_: Number of queries of the model since `fit` began, including those of `explain`.
+        fit_seconds_: Seconds that `fit` took.
+        findings_: Always empty.
     """
 
     name: ClassVar[str]
-    needs: ClassVar[tuple[str, ...]] = ("model",)  # what fit must be given one of: "model", "network" (a model with gradients), "y"
-    perturbation_based: ClassVar[bool] = True  # whether it asks the model about rows with features taken out
-    fits_each_row: ClassVar[bool] = False  # whether it fits a model to each row explained, so that comparisons ask it about few rows
-    kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # of features that it explains; None: any
+    needs: ClassVar[tuple[str, ...]] = ("model",)  # `fit` needs one of: "model", "network" (a model with gradients), "y"
+    perturbation_based: ClassVar[bool] = True  # whether it queries the model on rows with hidden features
+    fits_each_row: ClassVar[bool] = False  # whether it fits a model per explained row; if so, comparisons explain few rows
+    kinds: ClassVar[tuple[str, ...] | None] = ("columns", "patches")  # supported kinds of features; None: all
 
     def __init__(
         self, *, keep: int | None = None, features: Features | None = None, max_rows: int | None = None, random_state: RandomState = 0
@@ -87,55 +87,55 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         self.max_rows = max_rows
         self.random_state = random_state
 
-    # ---- for leaves ----
+    # ---- for subclasses ----
 
     @abstractmethod
     def _scores(self, rows: RowsToScore) -> Tensor:
-        """Signed scores (b, d) of the wanted class; ranked by their absolute value."""
+        """Signed scores (b, d) of the target class; features are ranked by absolute value."""
 
     def _learn(self, x: Tensor, y: Labels) -> None:
-        """Learn what is needed from encoded training rows (n, ...)."""
+        """Prepare for scoring, from encoded training rows (n, ...)."""
 
     def _copies(self) -> int:
-        """Model rows in flight for each row explained."""
+        """Number of rows sent to the model at once per explained row."""
         return 1
 
     def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor | None:
-        """What is explained (b, c): the model's answer to raw rows."""
+        """The explained outputs (b, c), by default those of the model for raw rows."""
         return None if self.function_ is None else self._query_raw(rows)
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor] | None:
-        """How to predict from encoded rows without the model, for those that can."""
+        """A function that predicts encoded rows without the model. None: not supported."""
         return None
 
-    # ---- the face ----
+    # ---- interface ----
 
     def fit(self, X: RawRows, y: Labels = None, *, model: Model = None) -> Self:
-        """Remember the model and the training rows, and learn what the method learns.
+        """Store the model, and prepare the method on training rows.
 
         Args:
-            X: (rows, columns) numbers, or a DataFrame.
-            y: labels or values; with a model only CXPlain heeds them.
-            model: a scikit-learn estimator, an `nn.Module`, or a function of rows to class probabilities or values.
+            X: Training rows: a 2-D array or a DataFrame.
+            y: Labels or values. With a model, only CXPlain uses them.
+            model: Model to explain: a scikit-learn estimator, an `nn.Module`, or a function from rows to class probabilities or values.
         """
         began = time.perf_counter()
-        blank = self.features if self.features is not None else features_for(X)
-        if self.kinds is not None and blank.kind not in self.kinds:
+        unfitted = self.features if self.features is not None else features_for(X)
+        if self.kinds is not None and unfitted.kind not in self.kinds:
             known = ", ".join(self.kinds)
-            raise ValueError(f"{self.name} explains features of kind {known}, not {blank.kind}; choose another baseline, such as 'random'")
-        self._refuse_missing(y, model)
+            raise ValueError(f"{self.name} explains features of kind {known}, not {unfitted.kind}. Use another baseline, such as 'random'.")
+        self._check_arguments(y, model)
         check.counts(max_rows=self.max_rows)
-        problem = Problem.of(X, y, model, blank.fit(X) if blank.is_fitted else blank)
+        problem = Problem.of(X, y, model, unfitted.fit(X) if unfitted.is_fitted else unfitted)
         features = problem.features
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
         self.features_, self.model_ = features, model
         self.n_features_in_ = len(features.input_names)
         self.seed_ = seed_of(self.random_state)
-        labels, answer, asked = problem.targets
-        self.target_ = answer if answer is not None else labels
-        self.function_ = None if asked is None else asked.function
-        self.model_rows_ = 0 if asked is None else asked.rows
+        label_target, model_target, queried = problem.targets
+        self.target_ = model_target if model_target is not None else label_target
+        self.function_ = None if queried is None else queried.function
+        self.model_rows_ = 0 if queried is None else queried.rows
         with seeded(self.seed_):
             self._learn(problem.encoded.x, y)
         self.findings_: list[str] = []
@@ -146,20 +146,20 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """Score the features of each row for its predicted class.
 
         Args:
-            X: rows with the columns of the fit.
-            target: (rows,) or one label: the class to explain; None: the predicted one.
+            X: Rows with the columns of the fit.
+            target: Explained class, one label or (rows,). None: the predicted class.
         """
         check.fitted(self)
         raw = self.features_.check(X)
         x, valid, unexplained = self.features_.encode(raw)
         classes = None if self.target_ is None else self.target_.classes
-        said = self._explained_output(raw, x)
-        explained = None if said is None else said.argmax(1)
+        output = self._explained_output(raw, x)
+        explained = None if output is None else output.argmax(1)
         if target is not None:
             explained = torch.as_tensor(known_classes(target, classes, len(x)))
-        wanted = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
-        rows = RowsToScore(x, raw, said, wanted, torch.arange(len(x)), len(x), valid)
-        step = max(1, self._most() // self._copies())
+        target_class = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
+        rows = RowsToScore(x, raw, output, target_class, torch.arange(len(x)), len(x), valid)
+        step = max(1, self._max_rows() // self._copies())
         with seeded(self.seed_):
             scores = torch.cat([self._scores(rows.take(slice(at, at + step))) for at in range(0, len(x), step)]).detach().float().cpu()
         scores = scores if valid is None else scores.masked_fill(~valid, 0.0)
@@ -181,11 +181,11 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
     __call__ = explain
 
     def transform(self, X: RawRows) -> np.ndarray:
-        """The mask (rows, features): True = visible."""
+        """Masks (rows, features) of the rows: True = visible."""
         return np.asarray(self.explain(X).mask)
 
     def needs_of(self, features: Features) -> tuple[str, ...]:
-        """What `fit` needs one of."""
+        """What `fit` needs, one of these: "model", "network", "y"."""
         return self.needs
 
     def prepared(self, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Self:
@@ -197,58 +197,58 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     # ---- the model ----
 
-    def _refuse_missing(self, y: Labels, model: Model) -> None:
-        """Refuse to fit without what is explained."""
+    def _check_arguments(self, y: Labels, model: Model) -> None:
+        """Raise if the model or the labels are missing."""
         if "network" in self.needs and not isinstance(model, nn.Module):
-            got = "none was given" if model is None else f"the model is a {type(model).__name__}"
+            got = "no model" if model is None else f"a {type(model).__name__}"
             raise TypeError(
-                f"{self.name} needs gradients, which a torch.nn.Module has, but {got}; pass fit(X, model=network), "
-                "or choose a baseline that only asks the model, such as shap, lime or ablation"
+                f"{self.name} needs gradients and therefore a torch.nn.Module, got {got}. Pass fit(X, model=network), "
+                "or use a baseline without gradients, such as shap, lime or ablation."
             )
         if "model" in self.needs and model is None and not ("y" in self.needs and y is not None):
             what = "a model or labels" if "y" in self.needs else "a model"
             raise ValueError(
-                f"{self.name} explains {what}, but none was given; pass fit(X, model=...), such as a classifier fitted to X and y"
+                f"{self.name} explains {what}, but none was passed. Pass fit(X, model=...), such as a classifier fitted to X and y."
             )
 
     @property
     def _target(self) -> Target:
-        assert self.target_ is not None  # whoever reads it needs a model
+        assert self.target_ is not None  # only read if there is a target
         return self.target_
 
     def _train(self, network: nn.Module, step: Step, parts: tuple[Batch, Batch], steps: int) -> None:
-        """Train a network of encoded rows for about so many steps, and keep its best epoch."""
+        """Train a network of encoded rows for about this number of steps, and restore its best epoch."""
         warmup = kind_of(self.features_).pace.warmup_steps
-        train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=self._most(), seed=self.seed_)
+        train_network(network, step, parts, steps=steps, patient=True, warmup_steps=warmup, max_rows=self._max_rows(), seed=self.seed_)
 
-    def _most(self) -> int:
+    def _max_rows(self) -> int:
         return self.max_rows or MAX_ROWS
 
     def _mask(self, scores: Tensor, valid: Tensor | None) -> Tensor:
-        """The k features (b, d) of the largest absolute score, or all that are there."""
+        """The k valid features with the largest absolute scores, as masks (b, d)."""
         return top_k_mask(scores.abs(), self.k_, valid)
 
     def _query_encoded(self, x: Tensor) -> Tensor:
-        """What the model says (n, c) of encoded rows."""
+        """Outputs (n, c) of the model for encoded rows."""
         return self._query_raw(self.features_.decode(x))
 
     def _query_raw(self, rows: RawRows) -> Tensor:
-        """What the model says (n, c) of raw rows, as many at a time as may be in flight: class probabilities, or values in their units."""
+        """Outputs (n, c) of the model for raw rows, at most max_rows at once: class probabilities, or values in their units."""
         assert self.function_ is not None
-        answers = []
-        for at in range(0, len(rows), self._most()):
-            part = take_rows(rows, np.arange(at, min(len(rows), at + self._most())))
-            answers.append(model_output(as_array(self.function_(part)), len(part)).reshape(len(part), -1))
-            as_many_outputs(answers[-1].shape[1], self._target.outputs.count)
+        outputs = []
+        for start in range(0, len(rows), self._max_rows()):
+            part = take_rows(rows, np.arange(start, min(len(rows), start + self._max_rows())))
+            outputs.append(model_output(as_array(self.function_(part)), len(part)).reshape(len(part), -1))
+            as_many_outputs(outputs[-1].shape[1], self._target.outputs.count)
         self._count(len(rows))
-        return torch.from_numpy(np.concatenate(answers).astype(np.float64))
+        return torch.from_numpy(np.concatenate(outputs).astype(np.float64))
 
     def _count(self, rows: int) -> None:
         self.model_rows_ += rows
 
 
 class EncodedNetwork(nn.Module):
-    """A copy of a network that reads encoded rows (n, ...), answers (n, c) as the network does, and counts them."""
+    """A copy of a network that takes encoded rows (n, ...), returns the same outputs (n, c), and counts rows."""
 
     def __init__(self, network: nn.Module, to_raw: Callable[[Tensor], Tensor], count: Callable[[int], None]) -> None:
         super().__init__()
@@ -256,7 +256,7 @@ class EncodedNetwork(nn.Module):
         self.device = next(self.network.parameters(), torch.zeros(())).device
 
     def forward(self, x: Tensor) -> Tensor:
-        """Logits or values, whatever the network returns."""
+        """The outputs of the network: logits or values."""
         self.count(len(x))
         output: Tensor = self.network(self.to_raw(x))
         return output.reshape(len(x), -1)

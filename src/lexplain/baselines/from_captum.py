@@ -1,6 +1,6 @@
-"""Captum's attributions, one class each.
+"""Attributions of captum, one class each.
 
-Those with gradients explain the network's output as it comes: logits where it returns logits, which do not saturate as probabilities do.
+Gradient methods explain the network's output unchanged: if it returns logits, they explain logits, which do not saturate.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from .baseline import Baseline, EncodedNetwork, RowsToScore
 
 
 class GradientBaseline(Baseline):
-    """What the gradients of a network say of encoded rows."""
+    """Base class: scores from gradients of a network with respect to encoded rows."""
 
     needs = ("network",)
-    method: ClassVar[str]  # the name of captum's class
-    settings: ClassVar[Mapping[str, bool]] = {}  # of its `attribute`
+    method: ClassVar[str]  # name of captum's class
+    settings: ClassVar[Mapping[str, bool]] = {}  # arguments of its `attribute`
 
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, target: Tensor) -> Tensor:
         """Scores (b, ...) of encoded rows (b, ...) for the outputs (b,), on the network's device."""
-        scores: Tensor = getattr(captum, self.method)(self.network_).attribute(x, target=wanted, **self.settings)
+        scores: Tensor = getattr(captum, self.method)(self.network_).attribute(x, target=target, **self.settings)
         return scores
 
     def _learn(self, x: Tensor, y: Labels) -> None:
-        check.require("captum.attr", extra="peers")  # before the rows to explain come
+        check.require("captum.attr", extra="peers")  # fail in `fit`, not in `explain`
         self.network_ = EncodedNetwork(self.model_, self.features_.as_network_input, self._count)
 
     def _scores(self, rows: RowsToScore) -> Tensor:
@@ -42,7 +42,7 @@ class GradientBaseline(Baseline):
 
 
 class Saliency(GradientBaseline):
-    """The slope of the output, with its sign.
+    """Input gradient of the output, with its sign.
 
     Reference:
         Simonyan et al., Deep Inside Convolutional Networks, 2014, section 3.
@@ -54,7 +54,7 @@ class Saliency(GradientBaseline):
 
 
 class GradientXInput(GradientBaseline):
-    """The slope times the distance from the mean: what a linear model would gain by the feature.
+    """Input gradient times the distance from the mean: the contribution of the feature to a linear model.
 
     Reference:
         Shrikumar et al., Not Just a Black Box, 2016.
@@ -66,10 +66,10 @@ class GradientXInput(GradientBaseline):
 
 
 class IntegratedGradients(GradientBaseline):
-    """The mean slope on the straight way from the mean row, times that way.
+    """Mean input gradient on the straight line from the mean row to the row, times the distance.
 
     Args:
-        points: at which the slope is taken.
+        points: Number of points on the line.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -94,15 +94,15 @@ class IntegratedGradients(GradientBaseline):
         check.counts(points=self.points)
         return int(self.points)
 
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
-        batch = max(self._most(), len(x))
+    def _attribute(self, captum: ModuleType, x: Tensor, target: Tensor) -> Tensor:
+        batch = max(self._max_rows(), len(x))
         method = captum.IntegratedGradients(self.network_)
-        parts: Tensor = method.attribute(x, target=wanted, n_steps=self.points, internal_batch_size=batch)
+        parts: Tensor = method.attribute(x, target=target, n_steps=self.points, internal_batch_size=batch)
         return parts
 
 
 class DeepLift(GradientBaseline):
-    """Differences from the mean row, carried through each layer by the rescale rule.
+    """Differences from the mean row, propagated through each layer by the rescale rule.
 
     Reference:
         Shrikumar et al., Learning Important Features Through Propagating Activation Differences, 2017, section 3.5.1.
@@ -112,15 +112,15 @@ class DeepLift(GradientBaseline):
     method = "DeepLift"
 
     def _copies(self) -> int:
-        return 2  # the row and the mean row go through together
+        return 2  # the row and the mean row
 
 
 class SmoothGrad(GradientBaseline):
-    """The mean slope at noisy copies of the row; the noise is the same for every row, so that none depends on those beside it.
+    """Mean input gradient at noisy copies of the row. The noise is the same for all rows, so scores do not depend on the other rows.
 
     Args:
-        samples: noisy copies.
-        noise: their standard deviation, in standard deviations of the columns.
+        samples: Number of noisy copies.
+        noise: Standard deviation of the noise, in standard deviations of the columns.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -151,18 +151,18 @@ class SmoothGrad(GradientBaseline):
     def _copies(self) -> int:
         return len(self.noise_)
 
-    def _attribute(self, captum: ModuleType, x: Tensor, wanted: Tensor) -> Tensor:
+    def _attribute(self, captum: ModuleType, x: Tensor, target: Tensor) -> Tensor:
         method = captum.Saliency(self.network_)
         total = torch.zeros_like(x)
-        for noise in torch.split(self.noise_.to(x.device), max(1, self._most() // len(x))):
+        for noise in torch.split(self.noise_.to(x.device), max(1, self._max_rows() // len(x))):
             copies = (x[None] + noise[:, None]).flatten(0, 1).detach().requires_grad_()  # (s b, ...)
-            slopes = method.attribute(copies, target=wanted.repeat(len(noise)), abs=False)
-            total = total + slopes.reshape(len(noise), *x.shape).sum(0)
+            gradients = method.attribute(copies, target=target.repeat(len(noise)), abs=False)
+            total = total + gradients.reshape(len(noise), *x.shape).sum(0)
         return total / len(self.noise_)
 
 
 class Ablation(Baseline):
-    """How much the answer falls when a feature is set to its mean; any model can be asked.
+    """Decrease of the output when a feature is set to its mean. Works with any model.
 
     Reference:
         Zeiler and Fergus, Visualizing and Understanding Convolutional Networks, 2014, section 4.2.
@@ -172,14 +172,14 @@ class Ablation(Baseline):
 
     def _learn(self, x: Tensor, y: Labels) -> None:
         check.require("captum.attr", extra="peers")
-        owner = self.features_.expand(torch.arange(self.features_.count))  # (...) the feature of each encoded column
+        owner = self.features_.expand(torch.arange(self.features_.count))  # (...) feature of each encoded column
         self.owner_ = owner[None]
-        self.first_ = (owner.flatten() == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) a column of each feature
+        self.first_ = (owner.flatten() == torch.arange(self.features_.count)[:, None]).int().argmax(1)  # (d,) one column per feature
 
     def _scores(self, rows: RowsToScore) -> Tensor:
         captum = check.require("captum.attr", extra="peers")
-        at_once = max(1, self._most() // len(rows))
+        at_once = max(1, self._max_rows() // len(rows))
         method = captum.FeatureAblation(self._query_encoded)
-        falls = method.attribute(rows.x, target=rows.target_class, feature_mask=self.owner_, perturbations_per_eval=at_once)
-        scores: Tensor = falls.flatten(1)[:, self.first_]  # all columns of a feature carry its one fall
+        changes = method.attribute(rows.x, target=rows.target_class, feature_mask=self.owner_, perturbations_per_eval=at_once)
+        scores: Tensor = changes.flatten(1)[:, self.first_]  # all columns of a feature have the same score
         return scores

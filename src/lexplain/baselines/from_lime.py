@@ -1,4 +1,4 @@
-"""LIME's local linear models."""
+"""LIME: local linear models."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .baseline import Baseline, RowsToScore
 
 
 class LIME(Baseline):
-    """Weights of a linear model of the answer, fitted to random rows near the one explained; numbers are cut at their quartiles.
+    """Weights of a linear model fitted to the model's outputs on random rows near the explained one. Numbers are binned at quartiles.
 
     Args:
-        num_samples: random rows.
+        num_samples: Number of random rows.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -57,10 +57,10 @@ class LIME(Baseline):
 
     @property
     def _columns(self) -> Columns:
-        return cast("Columns", self.features_)  # the only kind that it explains
+        return cast("Columns", self.features_)  # the only supported kind
 
     def _codes(self, rows: RawRows) -> np.ndarray:
-        """Raw rows as numbers (n, columns), a category by its place."""
+        """Raw rows as numbers (n, columns). Categories are numbered."""
         if not isinstance(rows, pd.DataFrame):
             return np.asarray(rows, dtype=np.float64)
         columns = []
@@ -71,7 +71,7 @@ class LIME(Baseline):
         return np.stack(columns, axis=1)
 
     def _rows(self, codes: np.ndarray) -> RawRows:
-        """Raw rows that `_codes` would number so."""
+        """Raw rows of codes: the inverse of `_codes`."""
         features = self._columns
         if not features.frame:
             return features.types[0].decode(codes.reshape(-1, 1)).reshape(codes.shape)  # an array has one type
@@ -83,16 +83,16 @@ class LIME(Baseline):
     def _scores(self, rows: RowsToScore) -> Tensor:
         codes, owners = self._codes(rows.raw), torch.tensor(self._columns.owners)
         scores = torch.zeros(len(rows), self.features_.count, dtype=torch.double)
-        for row, (code, wanted) in enumerate(zip(codes, rows.target_class.tolist(), strict=True)):
-            self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place: the discretiser draws from the same object
-            label = 1 if self._target.outputs.real else wanted  # lime calls a value the label 1
-            found = self.explainer_.explain_instance(
-                code, self._answer, labels=(label,), num_features=len(owners), num_samples=self.num_samples
+        for row, (code, target) in enumerate(zip(codes, rows.target_class.tolist(), strict=True)):
+            self.explainer_.random_state.seed(self.seed_ % 2**32)  # in place, because the discretiser uses the same object
+            label = 1 if self._target.outputs.real else target  # in lime, real values have label 1
+            local = self.explainer_.explain_instance(
+                code, self._model, labels=(label,), num_features=len(owners), num_samples=self.num_samples
             )
-            columns, weights = zip(*found.local_exp[label], strict=True)
+            columns, weights = zip(*local.local_exp[label], strict=True)
             scores[row].index_add_(0, owners[list(columns)], torch.tensor(weights, dtype=torch.double))
         return scores
 
-    def _answer(self, codes: np.ndarray) -> np.ndarray:
-        answer: np.ndarray = self._query_raw(self._rows(codes)).numpy()
-        return answer[:, 0] if self._target.outputs.real else answer
+    def _model(self, codes: np.ndarray) -> np.ndarray:
+        outputs: np.ndarray = self._query_raw(self._rows(codes)).numpy()
+        return outputs[:, 0] if self._target.outputs.real else outputs

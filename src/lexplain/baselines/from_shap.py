@@ -1,4 +1,4 @@
-"""SHAP's values: by sampling, through a network's layers, and down the trees."""
+"""Shapley values of shap: by sampling, through the layers of a network, and of trees."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from .baseline import Baseline, EncodedNetwork, RowsToScore
 
 
 class KernelSHAP(Baseline):
-    """Shapley values by a weighted regression on subsets; what is hidden comes from summarised training rows.
+    """Shapley values by a weighted regression on subsets. Hidden features take their values from a summary of the training rows.
 
     Args:
-        samples: subsets asked for a row; None: shap's 2 d + 2,048, or all of them where there are fewer.
-        background: weighted rows, by k-means, that stand for the training rows; of fewer rows, all.
+        samples: Number of subsets per row. None: shap's default of 2 d + 2,048, or all subsets if there are fewer.
+        background: Number of weighted rows (by k-means) that summarise the training rows. If there are fewer training rows, all.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -49,30 +49,30 @@ class KernelSHAP(Baseline):
         shap = check.require("shap", extra="peers")
         legacy = check.require("shap.utils._legacy", extra="peers")
         rows = x.flatten(1).double().numpy()
-        few = shap.kmeans(rows, self.background) if len(x) > self.background else legacy.DenseData(rows, list(range(rows.shape[1])))
+        summary = shap.kmeans(rows, self.background) if len(x) > self.background else legacy.DenseData(rows, list(range(rows.shape[1])))
         owner = self.features_.expand(torch.arange(self.features_.count)).flatten().numpy()
         groups = [np.flatnonzero(owner == feature) for feature in range(self.features_.count)]
-        self.background_ = legacy.DenseData(few.data, list(self.features_.names), groups, few.weights)
-        self.explainer_ = shap.KernelExplainer(self._answer, self.background_)
+        self.background_ = legacy.DenseData(summary.data, list(self.features_.names), groups, summary.weights)
+        self.explainer_ = shap.KernelExplainer(self._model, self.background_)
 
-    def _answer(self, x: np.ndarray) -> np.ndarray:
+    def _model(self, x: np.ndarray) -> np.ndarray:
         rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
         return np.asarray(self._query_encoded(rows))
 
     def _scores(self, rows: RowsToScore) -> Tensor:
         samples: int | str = self.samples or "auto"
         values = []
-        for row in rows.x.flatten(1).double().numpy():  # as shap itself does: a row at a time
+        for row in rows.x.flatten(1).double().numpy():  # one row at a time, like shap
             with numpy_seeded(self.seed_):
                 values.append(self.explainer_.shap_values(row[None], nsamples=samples, l1_reg=False, silent=True)[0])
         return _of_class(torch.from_numpy(np.stack(values)), rows.target_class)
 
 
 class DeepSHAP(Baseline):
-    """DeepLIFT's rescale rule, averaged over training rows; of the network's output as it comes.
+    """DeepLIFT's rescale rule, averaged over training rows. The network's output is explained unchanged.
 
     Args:
-        background: training rows, drawn at random; twice as many are in flight, for shap goes row by row.
+        background: Number of random training rows. The network gets twice as many rows at once.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -106,18 +106,18 @@ class DeepSHAP(Baseline):
             values = self.explainer_.shap_values(rows.x.to(self.background_.device))
         except AssertionError as broken:
             raise ValueError(
-                "deepshap's values do not add up to the network's answer: shap has no rule for one of its layers (it knows linear ones, "
-                "pooling, ReLU, GELU, Sigmoid, Tanh and Softplus, each used once); choose integrated_gradients or shap, which need no rules"
+                "deepshap's values do not add up to the network's output, because shap has no rule for one of its layers. It supports "
+                "linear layers, pooling, ReLU, GELU, Sigmoid, Tanh and Softplus, each used once. Use integrated_gradients or shap instead."
             ) from broken
-        every = torch.as_tensor(values)
-        every = every.reshape(len(rows), rows.x[0].numel(), -1) if every.ndim > rows.x.ndim else every.flatten(1)  # (b, D, c) or (b, D)
-        return self.features_.gather(_of_class(every, rows.target_class).reshape(rows.x.shape))
+        scores = torch.as_tensor(values)
+        scores = scores.reshape(len(rows), rows.x[0].numel(), -1) if scores.ndim > rows.x.ndim else scores.flatten(1)  # (b, D, c) or (b, D)
+        return self.features_.gather(_of_class(scores, rows.target_class).reshape(rows.x.shape))
 
 
 class TreeSHAP(Baseline):
-    """Exact Shapley values of a tree or of many, in the units of the trees: probabilities of a forest, log-odds of boosted trees.
+    """Exact Shapley values of trees, in their units: probabilities of a forest, log-odds of boosted trees.
 
-    Hidden features follow the rows that went down each branch, so that no background is needed.
+    Hidden features follow the shares of training rows in each branch, so background rows are not needed.
 
     Reference:
         Lundberg et al., From Local Explanations to Global Understanding with Explainable AI for Trees, 2020, algorithm 2.
@@ -133,8 +133,8 @@ class TreeSHAP(Baseline):
             self.explainer_ = shap.TreeExplainer(trees, feature_perturbation="tree_path_dependent")
         except Exception as unknown:  # shap's own error is a bare Exception
             raise TypeError(
-                f"treeshap reads trees, but shap finds none in a {type(trees).__name__} ({str(unknown)[:80]}); give a forest or boosted "
-                "trees, or choose shap, which asks any model"
+                f"treeshap needs trees, but shap finds none in a {type(trees).__name__} ({str(unknown)[:80]}). "
+                "Pass a forest or boosted trees, or use shap, which works with any model."
             ) from unknown
 
     def _scores(self, rows: RowsToScore) -> Tensor:
@@ -145,10 +145,10 @@ class TreeSHAP(Baseline):
         return torch.zeros(len(rows), features.count, dtype=columns.dtype).index_add(1, owners, columns)
 
 
-def _of_class(values: Tensor, wanted: Tensor, *, two_sided: bool = False) -> Tensor:
-    """The wanted class's values (b, d) of all classes' (b, d, c); one column that stands for two classes speaks for the second."""
+def _of_class(values: Tensor, target: Tensor, *, two_sided: bool = False) -> Tensor:
+    """The target class's values (b, d) of those of all classes (b, d, c). If two_sided, values (b, d) are those of the second class."""
     if values.ndim == 2:
-        return torch.where(wanted[:, None] == 0, -values, values) if two_sided else values
+        return torch.where(target[:, None] == 0, -values, values) if two_sided else values
     if values.shape[2] == 1:
-        return _of_class(values[:, :, 0], wanted, two_sided=two_sided)
-    return values[torch.arange(len(values)), :, wanted.to(values.device)]
+        return _of_class(values[:, :, 0], target, two_sided=two_sided)
+    return values[torch.arange(len(values)), :, target.to(values.device)]

@@ -1,4 +1,4 @@
-"""The explanation that a measure of infidelity asks for."""
+"""The explanation with the lowest infidelity."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .. import check
 from ..core.contracts import Features, Labels, RandomState
 from .baseline import Baseline, RowsToScore
 
-RIDGE = 1e-9  # share of the mean square that keeps directions without noise solvable
+RIDGE = 1e-9  # share of the mean square added to the diagonal, so that the system has a solution
 
 
 class Infidelity(Baseline):
-    """The slopes that best foretell how the answer falls on the way to a noisy mean row: the least infidelity there is.
+    """Coefficients that best predict the change of the output between the row and noisy mean rows: those with the lowest infidelity.
 
-    The noisy rows do not depend on the row explained, so that the model is asked for them once, in `fit`.
+    The noisy rows do not depend on the explained row, so the model is queried on them once, in `fit`.
 
     Args:
-        draws: noisy rows.
-        noise: their standard deviation, in standard deviations of the columns.
+        draws: Number of noisy rows.
+        noise: Standard deviation of the noise, in standard deviations of the columns.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
@@ -48,22 +48,22 @@ class Infidelity(Baseline):
         check.counts(draws=self.draws)
         check.positive(noise=self.noise)
         noisy = self.noise * torch.randn(self.draws, *x.shape[1:])  # (m, ...)
-        self.answers_ = self._query_encoded(noisy)  # (m, c)
+        self.outputs_ = self._query_encoded(noisy)  # (m, c)
         self.noisy_ = noisy.flatten(1).double()  # (m, D)
 
     def _scores(self, rows: RowsToScore) -> Tensor:
         assert rows.model_output is not None
         x, m = rows.x.flatten(1).double(), len(self.noisy_)
         sums, squares = self.noisy_.sum(0), self.noisy_.T @ self.noisy_  # (D,), (D, D)
-        falls = rows.model_output.gather(1, rows.target_class[:, None])  # (b, 1)
-        answers = self.answers_[:, rows.target_class].T  # (b, m)
-        # With I = x - noisy: the sums over draws of I I^T and of I times the fall of the answer, without the (b, m, D) of all I.
+        full = rows.model_output.gather(1, rows.target_class[:, None])  # (b, 1)
+        outputs = self.outputs_[:, rows.target_class].T  # (b, m)
+        # With I = x - noisy: sums over noisy rows of I I^T and of I times the change of the output, without a (b, m, D) tensor of all I.
         cross = x[:, :, None] * sums
         gram = m * x[:, :, None] * x[:, None, :] - cross - cross.mT + squares  # (b, D, D)
-        right = falls * (m * x - sums) - (x * answers.sum(1, keepdim=True) - answers @ self.noisy_)  # (b, D)
+        right = full * (m * x - sums) - (x * outputs.sum(1, keepdim=True) - outputs @ self.noisy_)  # (b, D)
         level = RIDGE * gram.diagonal(dim1=1, dim2=2).mean(1)[:, None, None]
-        slopes = torch.linalg.solve(gram + level * torch.eye(x.shape[1], dtype=x.dtype), right)
-        return self.features_.gather(slopes.reshape(rows.x.shape))
+        coefficients = torch.linalg.solve(gram + level * torch.eye(x.shape[1], dtype=x.dtype), right)
+        return self.features_.gather(coefficients.reshape(rows.x.shape))
 
     def _copies(self) -> int:
-        return prod(self.features_.shape)  # a row's system is so many rows large
+        return prod(self.features_.shape)  # the system of equations of a row has the size of this many rows

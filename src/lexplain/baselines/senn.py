@@ -1,4 +1,4 @@
-"""SENN: a model whose weights explain it."""
+"""SENN: a self-explaining model."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .baseline import Baseline, RowsToScore
 
 
 class _Network(nn.Module):
-    """Logits that are a weighted sum of the inputs, with weights of the row's own."""
+    """Logits that are a weighted sum of the inputs, with weights that depend on the row."""
 
     def __init__(self, shape: tuple[int, ...], outputs: int) -> None:
         super().__init__()
@@ -33,19 +33,19 @@ class _Network(nn.Module):
 
 
 class SENN(Baseline):
-    """Learn a model that is linear near each row, with the row's own weights; a feature's score is its weight times its value.
+    """Train a model that is linear near each row; the score of a feature is its weight times its value.
 
-    It explains itself, not another model: with a model it learns that model's answers, else the labels. The class explained is the one
-    that it predicts, and its prediction reads every feature, not only those kept. Concepts are the columns themselves.
+    It explains itself, not another model. It is trained on the outputs of the model, or on the labels without one. The explained class is
+    its predicted class, and its prediction uses all features, not only the kept ones. Concepts are the columns.
 
     Args:
-        smooth: price of weights that are not the slopes of the answer.
-        steps: optimiser steps.
+        smooth: Weight of the penalty on differences between weights and input gradients.
+        steps: Optimiser steps.
         keep, features, max_rows, random_state: See `Baseline`.
 
     Reference:
         Alvarez-Melis and Jaakkola, Towards Robust Interpretability with Self-Explaining Neural Networks, 2018, equation 3, section 3.2.
-        The penalty is a mean over rows rather than the norm over a batch, so that its price does not depend on the batch.
+        The penalty is a mean over rows rather than the norm over a batch, so that its weight does not depend on the batch.
     """
 
     name = "senn"
@@ -79,18 +79,18 @@ class SENN(Baseline):
         return cross_entropy(batch.target, self._target.outputs.from_network(self.network_(batch.x)[0])).mean()
 
     def _loss(self, batch: Batch) -> Tensor:
-        """Misfit, and how far the weights are from the slopes of the logits."""
+        """Misfit, and squared differences between the weights and the input gradients of the logits."""
         x = batch.x.detach().requires_grad_()
         logits, weights = self.network_(x)
-        slopes = [torch.autograd.grad(logits[:, c].sum(), x, create_graph=True)[0] for c in range(logits.shape[1])]
-        apart = (torch.stack(slopes, 2) - weights).square().sum((1, 2)).mean()
-        loss: Tensor = cross_entropy(batch.target, self._target.outputs.from_network(logits)).mean() + self.smooth * apart
+        gradients = [torch.autograd.grad(logits[:, c].sum(), x, create_graph=True)[0] for c in range(logits.shape[1])]
+        difference = (torch.stack(gradients, 2) - weights).square().sum((1, 2)).mean()
+        loss: Tensor = cross_entropy(batch.target, self._target.outputs.from_network(logits)).mean() + self.smooth * difference
         return loss
 
     def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor:
-        logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._most())])
-        said: Tensor = logits * self._target.scale + self._target.mean if self._target.outputs.real else logits.softmax(1)
-        return said
+        logits: Tensor = torch.cat([self.network_(part)[0] for part in torch.split(x, self._max_rows())])
+        output: Tensor = logits * self._target.scale + self._target.mean if self._target.outputs.real else logits.softmax(1)
+        return output
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor]:
         return partial(self._explained_output, None, x)

@@ -1,4 +1,4 @@
-"""Scores that ask no model: the floor, the ceiling, and everything."""
+"""Baselines without a model: random scores, all features, and the ground truth."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .baseline import Baseline, RowsToScore
 
 
 class RandomBaseline(Baseline):
-    """Score features at random, uniformly in [0, 1): what any explainer must beat.
+    """Score features at random, uniformly in [0, 1): a lower bound for explainers.
 
-    Scores are drawn for a row's place, not for its values: a mask that is a function of the row could tell what the row holds.
+    Scores depend on the position of a row, not on its values, because a mask that depends on the values could encode the target.
     """
 
     name = "random"
@@ -26,7 +26,7 @@ class RandomBaseline(Baseline):
 
 
 class AllBaseline(Baseline):
-    """Keep every feature, whatever `keep` says: what no selection can beat."""
+    """Keep every feature, whatever the value of `keep`: an upper bound for selections."""
 
     name = "all"
     perturbation_based = False
@@ -41,11 +41,11 @@ class AllBaseline(Baseline):
 
 
 class OracleBaseline(Baseline):
-    """Keep the features that really decide, where they are known.
+    """Keep the features of the ground truth.
 
     Args:
-        truth: (rows, features) of bool, of the very rows that will be explained, in their order.
-        keep: most features to keep; None: all true ones.
+        truth: Ground truth (rows, features) of the rows to explain, in their order.
+        keep: Maximum number of features to keep. None: all true ones.
         features, max_rows, random_state: See `Baseline`.
     """
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..models import Target
 
 
-def _suits(X: RawRows) -> bool:  # noqa: ARG001  whatever no other kind takes
+def _suits(X: RawRows) -> bool:  # noqa: ARG001  the last kind accepts any rows
     return True
 
 
@@ -34,7 +34,7 @@ def _restore(state: Mapping[str, Any]) -> Features:
 
 
 def dense_selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
-    """Dense layers to one score a feature."""
+    """Dense layers that return one score per feature."""
     from ..networks import MLP
 
     return MLP(features.shape, features.count, context=context, activation=activation)
@@ -47,14 +47,14 @@ def _predictor(features: Features, count: int, *, sees_mask: bool, activation: t
 
 
 def ensemble(features: Features, count: int, *, members: int) -> nn.Module:
-    """Several dense networks that answer as one."""
+    """Several dense networks with averaged outputs."""
     from ..networks import Ensemble
 
     return Ensemble(features.shape, count, members=members)
 
 
 def marginal() -> type[nn.Module]:
-    """Another row's values."""
+    """The class of the imputer that takes values from another row."""
     from ..imputers import Marginal
 
     return Marginal
@@ -67,9 +67,9 @@ def _method() -> Recipe:
 
 
 def _as_model(encoded: nn.Module, features: Features, target: Target) -> Model:
-    """The same network for rows in their own units: scaling is linear, so it is folded into the first and the last layer.
+    """Convert the network to raw units: scaling is linear, so the first and the last layer absorb it.
 
-    If columns hold categories, which no network reads, the model is a function of rows.
+    If there are categorical columns, which networks cannot read, the model is a function of rows.
     """
     from ..models import EncodedModel
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def _suits(X: RawRows) -> bool:
-    """Whether rows have three or four axes, at least two of which are longer than 1."""
+    """Whether rows have three or four axes, and at least two axes of a row are longer than 1."""
     shape = getattr(X, "shape", None)
     if shape is None:
         try:
@@ -44,7 +44,7 @@ def _restore(state: Mapping[str, Any]) -> Features:
     return Patches.restore(state)
 
 
-def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:  # noqa: ARG001  a U-Net has its own
+def _selector(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:  # noqa: ARG001  a U-Net has its own activation
     from ..features import patches_of
     from ..networks import UNet
 
@@ -71,38 +71,38 @@ def _pictures() -> Pictures:
 
 
 def _lay_out(scores: np.ndarray, data: RawRows) -> tuple[Features | None, np.ndarray]:
-    """The pixels that scores of images belong to, per channel or for all channels, and the scores in their order."""
+    """The features of scores of images (pixels, or pixels per channel), and the scores in their order."""
     from ..features import Patches
     from ..features.images import image_layout
 
     try:
         layout = image_layout(data.shape, None)
-    except ValueError:  # either axis could be the channels: as PyTorch has them
+    except ValueError:  # ambiguous channel axis: PyTorch's order
         layout = "NCHW"
     axis = {"NCHW": 1, "NHWC": 3, "NHW": None}[layout]
     if axis is not None and scores.ndim == 4 and scores.shape[axis] == 1:
         scores = scores.squeeze(axis)
-    pixels = tuple(size for place, size in enumerate(data.shape) if place != axis)
+    pixels = tuple(size for index, size in enumerate(data.shape) if index != axis)
     if scores.shape == pixels:
         return Patches(1, layout=layout).fit(data), scores
     if scores.shape == data.shape:
-        assert axis is not None  # else the pixels are all there is
+        assert axis is not None  # without a channel axis, the shapes of pixels and data are equal
         return Patches(1, layout=layout, each_channel=True).fit(data), np.moveaxis(scores, axis, 1)
     return None, scores
 
 
 def _as_model(encoded: nn.Module, features: Features, target: Target) -> Model:
-    """The network itself if encoding changes nothing, else a function of images."""
+    """The network unchanged if encoding has no effect, otherwise a function of images."""
     from ..features import patches_of
     from ..models import EncodedModel
 
     patches = patches_of(features)
-    as_given = patches.layout == "NCHW" and patches.dtype == "float32"
-    return encoded if as_given and not target.outputs.real else EncodedModel(encoded, features, target)
+    same = patches.layout == "NCHW" and patches.dtype == "float32"
+    return encoded if same and not target.outputs.real else EncodedModel(encoded, features, target)
 
 
 def _encode_unchecked(features: Features, X: RawRows, device: torch.device) -> tuple[Encoded, Callable[[], None]]:
-    """Images have many numbers, which are checked while a GPU is at work."""
+    """Encode images, and return the check of their numbers, which runs while a GPU computes."""
     from ..features import patches_of
 
     return patches_of(features).encode_unchecked(X, device)
