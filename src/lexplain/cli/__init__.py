@@ -1,3 +1,3 @@
-"""The command line: one file a command. Heavy imports lie inside the commands, so that help comes at once."""
+"""The command line, with one file per command. Commands import heavy libraries when they run, so that help is fast."""
 
 from .app import app as app, main as main

@@ -1,4 +1,4 @@
-"""The program: its commands in the order of the help, and how it refuses."""
+"""The program: its commands, in the order of the help, and its error messages."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from .right_reasons import right_reasons
 
 
 class OneLineErrors(TyperGroup):
-    """Commands whose errors are one line, without a traceback."""
+    """Commands that print errors on one line, without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; with LEXPLAIN_DEBUG set, errors keep their traceback."""
+        """Run a command. If LEXPLAIN_DEBUG is set, errors keep their traceback."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
             typer.secho(str(stop) or "Stopped.", fg="yellow", err=True)
             raise typer.Exit(130) from None
         except (ValueError, TypeError, OSError, ImportError, FloatingPointError) as error:
-            if os.environ.get("LEXPLAIN_DEBUG") or isinstance(error, BrokenPipeError):  # the reader of a pipe has seen enough
+            if os.environ.get("LEXPLAIN_DEBUG") or isinstance(error, BrokenPipeError):  # the reader of a pipe has stopped
                 raise
             typer.secho("Error: " + " ".join(str(error).split()), fg="red", err=True)
             raise typer.Exit(2) from None
@@ -42,17 +42,17 @@ for command in (data, fit, explain, audit, compare, demo, reproduce, right_reaso
     app.command()(command)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
+def _show_version(requested: bool) -> None:
+    if requested:
         typer.echo(f"lexplain {__version__}")
         raise typer.Exit
 
 
 @app.callback()
 def _start(version: Annotated[bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")] = False) -> None:
-    """Say which features made a prediction, row by row, and whether that answer is honest."""
+    """Explain predictions row by row, and test whether the explanations are honest."""
 
 
 def main() -> None:
-    """Run the command line; with LEXPLAIN_DEBUG set, errors come with their traceback."""
+    """Run the command line. If LEXPLAIN_DEBUG is set, errors keep their traceback."""
     app()

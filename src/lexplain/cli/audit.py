@@ -26,9 +26,10 @@ def audit(
     out: options.CardFile = None,
     device: options.Device = "auto",
 ) -> None:
-    """Say whether explanations are honest, with judges that have not seen the rows they judge.
+    """Test whether explanations are honest.
 
-    A built-in name means its test part, and judges that learn from its train part. Try: lexplain audit model.lex s3 --out card.html
+    The evaluators are never applied to rows that they were trained on. For a built-in data set, they are trained on its
+    train split and applied to its test split. Try: lexplain audit model.lex s3 --out card.html
     """
     from .. import auditing, check
     from ..data import DATASETS
@@ -39,7 +40,7 @@ def audit(
     writable(out, (".html", ".json", ".csv", ".parquet"))
     if train is not None and Path(train).exists() and Path(data).exists() and Path(train).samefile(data):
         raise ValueError(
-            f"{train} holds the rows that are judged, so nothing else may learn from it; give other rows, or leave --train out"
+            f"--train {train} contains the rows to audit. The evaluators need other rows for training, so pass these, or leave --train out."
         )
     ours = Explainer.load(explanation) if check.ending(explanation, (".lex", ".csv", ".npy", ".json")) == ".lex" else None
     known, classes = (None, None) if ours is None else (ours.features_, getattr(ours, "classes_", None))
@@ -64,12 +65,12 @@ def audit(
 
 
 def _show(card: Card, out: options.CardFile) -> None:
-    """Print the verdict and the lines of the card, and write the file that was asked for."""
+    """Print the verdict and the measures of the card, and write the output file."""
     colour = {"honest": "green", "encodes": "red"}.get(card.verdict, "yellow")
     typer.echo(typer.style(card.verdict.upper(), fg=colour, bold=True) + f": {card.why}.")
     better = {True: "higher", False: "lower", None: ""}
     lines = [(line.label, line.estimate, better[line.higher_is_better], line.description) for line in card.lines]
-    show_table(["metric", "value [interval]", "better", "how to read it"], lines)
+    show_table(["measure", "value [interval]", "better", "how to read it"], lines)
     contents: Contents = {
         ".html": card.to_html,
         ".json": card.to_json,

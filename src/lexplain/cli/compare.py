@@ -29,7 +29,9 @@ def compare(
     recompute: options.Recompute = False,
     workers: options.Workers = 1,
 ) -> None:
-    """Compare explainers on data sets, judged alike: by EVAL-X, by encoding, and by the truth where it is known.
+    """Fit and evaluate several explainers on the same data.
+
+    One EVAL-X per data set and seed evaluates all explainers. Ground truth is used if the data set has it.
 
     Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
     """
@@ -39,31 +41,31 @@ def compare(
     from .rows import writable
 
     writable(out, (".csv", ".json", ".parquet", ".html", ".md"))
-    found = run(explainers, data, measure or None, seeds, keep=keep, rows=rows, store=store, recompute=recompute, workers=workers)
-    tables = comparison_tables(found)
+    result = run(explainers, data, measure or None, seeds, keep=keep, rows=rows, store=store, recompute=recompute, workers=workers)
+    tables = comparison_tables(result)
     shown = {title: table.map(shown_number) for title, table in tables.items()}
-    _show(found, shown)
-    lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, judged alike."
-    given = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--measure", name) for name in measure or ()]
-    given += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
-    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in given for word in pair)])
+    _show(result, shown)
+    lead = f"{len(set(explainers))} explainers, {len(set(data))} data sets, {seeds} seeds, all evaluated in the same way."
+    words = [("--data", name) for name in data] + [("--seeds", seeds)] + [("--measure", name) for name in measure or ()]
+    words += [(option, number) for option, number in (("--keep", keep), ("--rows", rows)) if number is not None]
+    command = shlex.join(["lexplain", "compare", *explainers, *(str(word) for pair in words for word in pair)])
     sections = [Section(title, table=table) for title, table in tables.items()]
     contents: Contents = {
-        ".csv": found.to_csv,
-        ".json": found.to_json,
-        ".parquet": found.to_parquet,
+        ".csv": result.to_csv,
+        ".json": result.to_json,
+        ".parquet": result.to_parquet,
         ".html": lambda: page("Explainers compared", lead, sections, version=__version__),
         ".md": lambda: comparison_page(command, lead, shown),
     }
     write_out(out, contents)
 
 
-def _show(found: Comparison, tables: dict[str, pd.DataFrame]) -> None:
-    """Print the tables, and warn of cells that failed or that earlier code computed."""
+def _show(result: Comparison, tables: dict[str, pd.DataFrame]) -> None:
+    """Print the tables, and warn of cells that failed or that were computed by earlier code."""
     for title, table in tables.items():
         typer.secho(title, bold=True)
         show_table([str(name) for name in table.columns], table.itertuples(index=False))
-    for line in found.failures():
+    for line in result.failures():
         warn(line)
-    if found.stale_cells():
-        warn(f"computed by earlier code, --recompute computes them anew: {'; '.join(found.stale_cells())}")
+    if result.stale_cells():
+        warn(f"computed by earlier code (use --recompute to compute them again): {'; '.join(result.stale_cells())}")

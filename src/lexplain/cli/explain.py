@@ -13,9 +13,10 @@ def explain(
     rows: options.RowsShown = 10,
     device: options.Device = "auto",
 ) -> None:
-    """Say which features made the prediction of each row.
+    """Explain each row of a file or data set.
 
-    A built-in name means its test part. Columns that the fit did not know are left out. Try: lexplain explain model.lex s3 --out page.html
+    Of a built-in data set, the test split is explained. Columns that were not used in the fit are ignored.
+    Try: lexplain explain model.lex s3 --out page.html
     """
     from ..data.files import find_rows
     from ..explainers import Explainer
@@ -29,5 +30,5 @@ def explain(
     shown = [read_row(explanation, row, most=12, kept_only=True) for row in range(min(rows, len(explanation)))]
     kept = [", ".join(shorten(item.label, 40) for item in row.items) + (", …" if row.left_out_kept else "") for row in shown]
     cells = [(row.label, row.outcome, features) for row, features in zip(shown, kept, strict=True)]
-    show_table(["row", "outcome", "kept, the most important first"], cells)
+    show_table(["row", "outcome", "kept features, most important first"], cells)
     write_out(out, {".csv": lambda: explanation_as_csv(explanation), ".json": explanation.to_json, ".html": explanation.to_html})

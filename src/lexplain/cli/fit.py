@@ -42,12 +42,9 @@ def fit(
     background: options.Background = None,
     report: options.FitReport = None,
 ) -> None:
-    """Learn which features make a prediction, from labels or from what a model said.
+    """Train an explainer, on labels or on a model's recorded probabilities.
 
-    A built-in name means its train part. With --probabilities the target is a model's
-    recorded class probabilities (post hoc): name them all.
-
-    Try: lexplain fit s3 --keep 5 --out model.lex
+    Of a built-in data set, the train split is used. Try: lexplain fit s3 --keep 5 --out model.lex
     """
     from .. import __version__
     from ..explainers import Explainer
@@ -62,7 +59,7 @@ def fit(
     explainer.set_params(epochs=epochs, batch_size=batch_size, learning_rate=learning_rate, imputer=imputer, continuity=continuity)
     explainer.set_params(tolerance=tolerance, tolerance_points=tolerance_points, budget=budget)
     if patch is not None and rows.x.ndim < 3:
-        raise ValueError(f"--patch {patch} is for images, but the rows have the shape {tuple(rows.x.shape)}; leave it out")
+        raise ValueError(f"--patch {patch} is for images, but the rows have shape {tuple(rows.x.shape)}. Leave it out.")
     explainer.set_params(features=rows.features if patch is None else Patches(patch))
     seconds = _timed_fit(explainer, rows, checkpoint)
     explainer.save(out, background=background)
@@ -72,38 +69,38 @@ def fit(
 
 
 def _size_asked(keep: str | None) -> float | str | None:
-    """Read a number of features, a rate or "auto"; refuse other words."""
+    """Parse a number of features, a rate or "auto"."""
     if keep is None or keep == "auto":
         return keep
     try:
         return int(keep) if keep.strip().lstrip("+-").isdecimal() else float(keep)
     except ValueError:
-        raise ValueError(f"--keep {keep}: a number of features such as 5, a rate such as 0.3, or auto, is needed") from None
+        raise ValueError(f"--keep must be a number of features such as 5, a rate such as 0.3, or auto, got {keep!r}.") from None
 
 
 def _timed_fit(explainer: Explainer, rows: LoadedRows, checkpoint: Path | None) -> float:
-    """Fit, and return the seconds it took; where the user stops it, say how to resume."""
+    """Fit, and return the seconds it took. If the user stops the fit, the message explains how to resume."""
     from ..explainers import FitWarning
 
     began = perf_counter()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FitWarning)  # the summary shows the findings, in words alone
+            warnings.simplefilter("ignore", FitWarning)  # the summary prints the findings
             explainer.fit(rows.x, rows.y, checkpoint=checkpoint)
     except KeyboardInterrupt:
-        resume = f"Run the same command again to go on from {checkpoint}." if checkpoint is not None and checkpoint.exists() else ""
+        resume = f"Run the same command again to resume from {checkpoint}." if checkpoint is not None and checkpoint.exists() else ""
         raise KeyboardInterrupt(f"Stopped. {resume}") from None
     return perf_counter() - began
 
 
 def _summarise(explainer: Explainer, rows: LoadedRows, seconds: float, out: Path) -> None:
-    """Show what was learned, what was chosen on held-out rows, and what to be careful about."""
+    """Print the size of the fit, the point chosen on held-out rows, and the findings."""
     from ..report.formatting import describe_choice
 
     kind = "real values" if explainer.outputs_.real else f"{explainer.outputs_.count} classes"
     kept = float(explainer.explain(rows.x).mask.sum(1).double().mean())
     method, count = explainer.method_.name, explainer.features_.count
-    typer.echo(f"{method}: {len(rows.x):,} rows, {count} features, {kind}; keeps {kept:.1f} a row; {seconds:.1f} s; file {out}")
+    typer.echo(f"{method}: {len(rows.x):,} rows, {count} features, {kind}; keeps {kept:.1f} per row; {seconds:.1f} s; file {out}")
     if explainer.path_ is not None:
         typer.echo(f"Chosen on held-out rows: {describe_choice(explainer.path_)}.")
     for finding in explainer.findings_:

@@ -18,13 +18,13 @@ def reproduce(
     recompute: options.Recompute = False,
     workers: options.Workers = 1,
 ) -> None:
-    """Compute a table of the papers again, with the published numbers beside ours.
+    """Reproduce a table of a paper next to the published numbers.
 
     Try: lexplain reproduce NAME --quick
     """
     from .. import reproduce as tables
 
     if name is None:
-        show_table(["table", "what it is"], [(table.name, table.about) for table in tables.TABLES.values()])
+        show_table(["table", "content"], [(table.name, table.about) for table in tables.TABLES.values()])
     else:
         typer.echo(f"Written to {tables.reproduce(name, quick=quick, seeds=seeds, out=out, workers=workers, recompute=recompute)}")

@@ -31,7 +31,7 @@ def right_reasons(
     seed: options.Seed = 0,
     device: options.Device = "auto",
 ) -> None:
-    """Train a network that must not use some columns, and see what it uses instead.
+    """Train a network that does not use some columns, and show what it uses.
 
     Try: lexplain right-reasons train.csv --label y --irrelevant age --out model.safetensors
     """
@@ -51,29 +51,33 @@ def right_reasons(
     settings: dict[str, Any] = {"strength": _strength_asked(strength), "epochs": epochs, "random_state": seed, "device": device}
     plain = RightReasons(features=features, **settings).fit(rows.x, rows.y)
     right = RightReasons(features=features, **settings).fit(rows.x, rows.y, irrelevant_mask=mask)
-    judged = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
-    explained = right.explain(judged.x)
-    _show_use(plain.explain(judged.x), explained)
-    scores = "" if judged.y is None else f"; score {plain.score(judged.x, judged.y):.3f} plain, {right.score(judged.x, judged.y):.3f} now"
-    used = f"; {right.still_used_:.0%} of held-out answers change with what was marked"
+    eval_rows = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
+    explained = right.explain(eval_rows.x)
+    _show_use(plain.explain(eval_rows.x), explained)
+    scores = (
+        ""
+        if eval_rows.y is None
+        else f"; score {plain.score(eval_rows.x, eval_rows.y):.3f} without the marks, {right.score(eval_rows.x, eval_rows.y):.3f} with them"
+    )
+    used = f"; {right.still_used_:.0%} of held-out predictions still change when the marked columns change"
     typer.echo(f"{len(rows.x):,} rows, strength {right.strength_:.3g}{scores}{used}")
     if out is not None:
         right.save(out)
         typer.echo(f"Written to {out}")
-    write_out(predictions, {".csv": lambda: pd.DataFrame({"prediction": right.predict(judged.x)}).to_csv(index_label="row")})
+    write_out(predictions, {".csv": lambda: pd.DataFrame({"prediction": right.predict(eval_rows.x)}).to_csv(index_label="row")})
     write_out(report, {".html": explained.to_html})
 
 
 def _strength_asked(strength: str) -> float | str:
-    """Read the weight of a penalty or "auto"; refuse other words."""
+    """Parse the weight of a penalty, or "auto"."""
     try:
         return strength if strength == "auto" else float(strength)
     except ValueError:
-        raise ValueError(f"--strength {strength!r} is neither auto nor a number") from None
+        raise ValueError(f"--strength must be auto or a number, got {strength!r}.") from None
 
 
 def _irrelevant_mask(columns: list[str], annotations: Path | None, features: Features, rows: int) -> np.ndarray:
-    """Mark what must not be used: some columns in every row, and what a file marks row by row."""
+    """The mask of columns that must not be used: some in all rows, and those that a file marks per row."""
     import numpy as np
 
     from ..right_reasons import mask_from_columns, mask_from_table
@@ -86,8 +90,10 @@ def _irrelevant_mask(columns: list[str], annotations: Path | None, features: Fea
 
 
 def _show_use(plain: Explanation, right: Explanation) -> None:
-    """Show which share of all slopes each feature has, without and with the annotation."""
+    """Print the share of each feature in the input gradients, without and with the annotation."""
     names = right.column_names
-    before, after = (found.scores.mean(0) / found.scores.mean(0).sum() for found in (plain, right))
+    before, after = (explanation.scores.mean(0) / explanation.scores.mean(0).sum() for explanation in (plain, right))
     order = before.maximum(after).argsort(descending=True).tolist()[:15]
-    show_table(["column", "plain", "now"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])
+    show_table(
+        ["column", "without the marks", "with the marks"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order]
+    )
