@@ -172,7 +172,7 @@ def test_fit_tells_what_was_chosen_and_writes_a_page(place, tmp_path, monkeypatc
     told = [line for line in result.stdout.splitlines() if line.startswith("Chosen on held-out rows: ")]
     assert len(told) == 1
     assert f"keeps {point['kept']:.1f} features at " in told[0]
-    assert "predictions move by " in told[0]
+    assert "predictions change by " in told[0]
     assert f"Written to {tmp_path / 'new/page.html'}" in plain(result.stdout)
     assert "The path in numbers" in (tmp_path / "new/page.html").read_text()
     assert os.listdir(tmp_path / "new") == ["page.html"]  # no temporary file is left

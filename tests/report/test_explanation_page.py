@@ -29,10 +29,10 @@ def test_table_keeps_its_promises(explanation, read):
 def test_page_says_what_it_shows_and_what_not(make):
     html = explanation_page(make(rows=1234), version="1.2", date="today")
     kept = float(make(rows=1234).mask.float().sum(1).mean())
-    assert f"1,234 rows, 4 features. realx keeps {kept:.1f} features of a row on average ({kept / 4:.0%})." in html
-    assert "Left out here: 1,214 more rows." in html
+    assert f"1,234 rows, 4 features. realx keeps {kept:.1f} features per row on average ({kept / 4:.0%})." in html
+    assert "Not shown: 1,214 more rows." in html
     assert "Made with lexplain 1.2 on today." in html
-    assert "Left out here" not in explanation_page(make(rows=20))
+    assert "Not shown" not in explanation_page(make(rows=20))
 
 
 def test_page_bounds_the_features_of_a_row(make):
@@ -57,7 +57,7 @@ def test_table_lists_kept_features_by_their_score(make):
     assert re.findall(r"<b>(\w+)</b>", html)[:3] == ["income", "job", "age"]
     assert "city" not in html
     assert f"<b>income</b> = {explanation.data.iloc[0, 1]:.3f} (0.900)" in html
-    assert "2 more rows not shown here" in html
+    assert "Not shown: 2 more rows" in html
 
 
 def test_table_does_not_run_the_predictor(make):

@@ -166,7 +166,7 @@ def test_map_refuses_what_does_not_fit(make):
     with pytest.raises(ValueError, match="do not fit a truth"):
         selection_map(make(), truth=np.ones((3, 4), dtype=bool))
     for draw in (selection_map, feature_rates):
-        with pytest.raises(ValueError, match="give at least one row"):
+        with pytest.raises(ValueError, match="least one row"):
             draw(make()[:0])
 
 
@@ -287,9 +287,9 @@ def test_path_is_legible_under_a_dark_style():
 
 
 def test_path_refuses_a_table_that_lacks_something():
-    with pytest.raises(ValueError, match=r"but \['chosen'\] are needed"):
+    with pytest.raises(ValueError, match=r"not \['chosen'\]"):
         path(PATH.drop(columns="chosen"))
-    with pytest.raises(ValueError, match=r"but \['eacc_of_all'\] are needed"):
+    with pytest.raises(ValueError, match=r"not \['eacc_of_all'\]"):
         path(PATH.drop(columns="eacc_of_all"))
     with pytest.raises(ValueError, match="no row"):
         path(PATH.iloc[:0])
@@ -333,7 +333,7 @@ def test_zones_of_certainty_meet_where_the_interval_would_touch_the_margin():
 
 
 def test_certainty_of_nothing_is_refused():
-    with pytest.raises(ValueError, match="draw only what was measured"):
+    with pytest.raises(ValueError, match="nan"):
         certainty(Estimate(np.nan, np.nan, np.nan, 0), margin=0.05)
 
 
@@ -352,13 +352,13 @@ def test_kept_tradeoff_is_sorted_and_marks_the_explanation():
 def test_kept_tradeoff_of_a_curve_alone():
     ax = kept_tradeoff(KEPT.iloc[:1])
     assert len(ax.lines) == 1
-    with pytest.raises(ValueError, match=r"but \['high'\] are needed"):
+    with pytest.raises(ValueError, match=r"not \['high'\]"):
         kept_tradeoff(KEPT.drop(columns="high"))
 
 
 @pytest.mark.parametrize("draw", [honesty, truth_tradeoff, cost], ids=lambda f: f.__name__)
 def test_tables_that_lack_something_are_refused(draw):
-    with pytest.raises(ValueError, match=r"columns \['method'\], but .* are needed"):
+    with pytest.raises(ValueError, match=r"columns \['method'\] but not \["):
         draw(pd.DataFrame({"method": ["realx"]}))
     with pytest.raises(ValueError, match="no row"):
         draw(pd.concat([HONESTY, TRUTH, COST]).iloc[:0])

@@ -23,14 +23,14 @@ def test_page_holds_the_figure_the_table_and_the_findings(fitted, make_path, rea
     assert outline.tags.count("tr") == 1 + 4 + 1  # the head, every 8th of 25 prices, the chosen one
     assert html.count("<td>chosen</td>") == 1
     assert "Nothing to report." in html
-    assert ("from all features it is 0.900" in html) == judged == ('<th scope="col" class="number">eACC</th>' in html)
+    assert ("From all features it is 0.900" in html) == judged == ('<th scope="col" class="number">eACC</th>' in html)
     assert "Made with lexplain 1.2 on today." in html
 
 
 def test_page_says_first_what_was_chosen(fitted, make_path):
     point = make_path().iloc[14]
     html = fit_page(fitted(make_path()))
-    assert f"Keeps {point['kept']:.1f} features at {point['price']:.3f} nats each; predictions move by {point['cost']:.3f} nats [" in html
+    assert f"Keeps {point['kept']:.1f} features at {point['price']:.3f} nats each; predictions change by {point['cost']:.3f} nats [" in html
 
 
 def test_a_chosen_row_that_is_shown_anyway_is_shown_once(fitted, make_path, read):

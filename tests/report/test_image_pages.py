@@ -32,7 +32,7 @@ def test_page_has_a_strip_of_pictures_a_row_and_says_how_many_rows_there_are(mak
     outline = read(html)
     assert html.count('<div class="panels">') == 20
     assert outline.tags.count("img") == 1 + 4 * 20  # a colour bar, and four views of each image
-    assert "Left out here: 30 more rows." in html
+    assert "Not shown: 30 more rows." in html
     assert not links(html)
     assert 'class="bar"' not in html
     assert html == explanation_page(make_pictures(50))
@@ -52,7 +52,7 @@ def test_pictures_of_a_page_are_those_of_the_images(make_pictures):
     assert np.rint(alone[kept] * 255) == pytest.approx(explanation.data[1][kept])
     assert (np.ptp(alone[~kept], axis=-1) > 0.1).all()
     assert said.startswith("Row 1: predicted ")
-    assert f", the image: {int(kept.sum())} of 48 patches kept; the highest scores: " in said
+    assert f", the image: {int(kept.sum())} of 48 patches kept; highest scores: " in said
     assert all(text for _, text in drawn)
 
 
@@ -83,7 +83,7 @@ def test_table_shows_pictures_and_does_not_run_the_predictor(make_pictures, read
     assert "outcome" not in html
     assert outline.tags.count("img") == 40
     assert outline.tags.count("tr") == 11
-    assert "2 more rows not shown here" in html
+    assert "Not shown: 2 more rows" in html
     assert explanation.prediction.shape == (12, 3)
     assert "predicted " in explanation_table(explanation)
     assert not links(html)

@@ -47,7 +47,7 @@ def test_no_page_shows_padding(padded, read):
 
 
 def test_the_summary_counts_what_is_there(padded, make_padded):
-    assert summary(padded) == "4 rows, up to 5 features. realx keeps 1.8 of 2.8 features of a row on average (64%)."  # 7 of 11
+    assert summary(padded) == "4 rows, up to 5 features. realx keeps 1.8 of 2.8 features per row on average (64%)."  # 7 of 11
     nothing = make_padded(texts=("", ""))
     assert summary(nothing) == "2 rows, up to 0 features."
     assert summary(padded[:0]) == "0 rows, up to 5 features."
@@ -58,7 +58,7 @@ def test_rates_are_of_the_rows_that_have_a_feature(padded, make_padded):
     ax = feature_rates(padded)
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([1, 2 / 3, 1 / 2, 0, 0])
     assert "of those that have it" in ax.get_xlabel()
-    assert ax.get_ylabel() == "place in the row"
+    assert ax.get_ylabel() == "position in the row"
     places = ["1", "2", "3", "4", "5"] if padded.features is None else list(padded.features.names)
     assert [label.get_text() for label in ax.get_yticklabels()] == places
     assert len(feature_rates(make_padded(texts=("one two", "three"))).patches) == 2  # no bar for what no row has
@@ -70,8 +70,8 @@ def test_the_map_tells_padding_from_what_is_hidden(padded, make_padded):
     kept, true, padding = (found for found in ax.collections if isinstance(found, PatchCollection))
     assert [len(found.get_paths()) for found in (kept, true, padding)] == [7, 11, 20 - 11]
     assert tuple(padding.get_facecolor()[0]) == to_rgba(PADDING)
-    assert "the row ends before" in [text.get_text() for text in ax.get_legend().get_texts()]
-    assert ax.get_xlabel() == "place in the row"
+    assert "padding: the row is shorter" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert ax.get_xlabel() == "position in the row"
     rows = [int(label.get_text()) for label in ax.get_yticklabels()]
     cells = {(rows[round(p.vertices[:4, 1].mean())], round(p.vertices[:4, 0].mean())) for p in padding.get_paths()}
     assert cells == {(i, j) for i, j in (~padded.valid).nonzero().tolist()}
@@ -94,7 +94,7 @@ def test_rows_of_nothing_but_padding_are_no_picture(make_padded, read):
     read(explanation_table(nothing))
     assert "svg" not in read(card_page(Card("cannot tell", None, "so", (), explanation=nothing))).tags
     for draw in (feature_rates, selection_map):
-        with pytest.raises(ValueError, match="give at least one row"):
+        with pytest.raises(ValueError, match="least one row"):
             draw(nothing)
 
 

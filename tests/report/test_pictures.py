@@ -53,7 +53,7 @@ def test_a_line_of_your_own_is_all_that_a_kind_needs(own, read):
     assert "<p class='own'>4 texts, 8 words</p>" in html
     assert "Kept words are underlined." in html
     assert "How often each word is kept" in html
-    assert html.index("Row by row") < html.index("What each row keeps")
+    assert html.index("Row by row") < html.index("Which words are kept in each row")
     assert explanation_table(own).endswith("<p class='own'>all</p>")
 
 

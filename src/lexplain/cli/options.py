@@ -17,7 +17,7 @@ Label = Annotated[
     str | None, Option(metavar="COLUMN", help="Target column of a CSV file. Default: the last column called y, label, target or class.")
 ]
 OutputColumns = Annotated[
-    str | None, Option(metavar="COL,COL", help="Columns with a model's class probabilities, to be explained instead of labels.")
+    str | None, Option(metavar="COL,COL", help="All columns with a model's class probabilities, to be explained instead of labels.")
 ]
 Device = Annotated[str, Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")]
 Seed = Annotated[int, Option(help="Random seed.")]

@@ -1,4 +1,4 @@
-"""Report. Figures of explanations and of comparisons, and one self-contained HTML page that holds them."""
+"""Figures of explanations and comparisons, and self-contained HTML pages."""
 
 from .card_page import card_page as card_page
 from .explanation_page import explanation_page as explanation_page, explanation_table as explanation_table

@@ -1,4 +1,4 @@
-"""What a comparison shows: its tables, and its page in Markdown."""
+"""The tables of a comparison, and its page in Markdown."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ..experiments import Comparison
 from ..experiments.store import machine
 
 
-def comparison_tables(found: Comparison) -> dict[str, pd.DataFrame]:
-    """The tables of a comparison, by their titles."""
-    first, tests = found.main_tests()
+def comparison_tables(comparison: Comparison) -> dict[str, pd.DataFrame]:
+    """The tables of a comparison, by title."""
+    first, tests = comparison.main_tests()
     return {
-        "Means over seeds": found.summary().reset_index(),
+        "Means over seeds": comparison.summary().reset_index(),
         f"Paired tests of {first}": tests,
-        "What it cost": found.costs().reset_index(),
+        "Cost": comparison.costs().reset_index(),
     }
 
 
@@ -29,7 +29,7 @@ def markdown(table: pd.DataFrame) -> str:
 
 
 def comparison_page(command: str, lead: str, tables: Mapping[str, pd.DataFrame]) -> str:
-    """The tables of a comparison as a Markdown page that names the command, the machine and the date."""
+    """Write the tables of a comparison as a Markdown page, with the command, the machine and the date."""
     head = [
         "# Explainers compared",
         f"Written by `{command}` (lexplain {__version__}).",

@@ -1,4 +1,4 @@
-"""How names, numbers and durations are written in figures and pages."""
+"""Names, numbers and durations as text, for figures and pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def shorten(text: object, most: int = 28) -> str:
-    """One line of printable characters, cut in the middle where it is longer than `most`.
+    """One line of printable characters, cut in the middle if it is longer than `most`.
 
     Example:
         >>> shorten("mean radius"), shorten("a_very_long_column_name", 12)
@@ -25,7 +25,7 @@ def shorten(text: object, most: int = 28) -> str:
 
 
 def format_number(value: object) -> str:
-    """A table cell's text: numbers to about three digits, a dash where there is none, anything else as it is.
+    """A table cell as text: numbers with about three digits, a dash for missing ones, anything else unchanged.
 
     Example:
         >>> [format_number(v) for v in (3, 0.91234, 12345.6, 0.0042, float("nan"), True, "honest")]
@@ -33,7 +33,7 @@ def format_number(value: object) -> str:
     """
     if value is None:
         return "–"
-    if type(value).__name__ in ("bool", "bool_"):  # numpy's bool is no Python bool
+    if type(value).__name__ in ("bool", "bool_"):  # numpy's bool is not a Python bool
         return "yes" if value else "no"
     if isinstance(value, Integral):
         return str(int(value))
@@ -53,7 +53,7 @@ def _real(value: float) -> str:
 
 
 def format_duration(milliseconds: float) -> str:
-    """A time in the unit that people would say it in.
+    """A time in a readable unit.
 
     Example:
         >>> [format_duration(ms) for ms in (0.0042, 3.14159, 2500, 180_000)]
@@ -76,7 +76,7 @@ def pluralise(many: int, one: str, several: str = "") -> str:
 
 
 def some_of(some: int, of_all: int, one: str) -> str:
-    """How many of all, with their noun.
+    """A number of rows or images, with their total number if that differs.
 
     Example:
         >>> some_of(3, 40, "row"), some_of(40, 40, "row")
@@ -86,7 +86,7 @@ def some_of(some: int, of_all: int, one: str) -> str:
 
 
 def format_nats(value: float) -> str:
-    """A number of nats, in which nothing is 0 and not what rounding left of it.
+    """A number of nats, without the rounding errors of 0.
 
     Example:
         >>> format_nats(0.0056), format_nats(-4.8e-9)
@@ -96,8 +96,8 @@ def format_nats(value: float) -> str:
 
 
 def describe_choice(path: pd.DataFrame) -> str:
-    """What a fit chose on its path, with its price and its cost, in words."""
+    """The chosen point of a path as text, with its price and its cost."""
     point = path[path["chosen"]].iloc[0]
     kept = f"keeps {point['kept']:.1f} features at {format_nats(point['price'])} nats each"
     interval = f"[{format_nats(point['cost_low'])}, {format_nats(point['cost_high'])}]"
-    return f"{kept}; predictions move by {format_nats(point['cost'])} nats {interval}"
+    return f"{kept}; predictions change by {format_nats(point['cost'])} nats {interval}"

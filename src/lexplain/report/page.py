@@ -1,4 +1,4 @@
-"""One HTML page that needs nothing but itself: no script, no font, no picture from elsewhere."""
+"""Self-contained HTML pages, without scripts, and without fonts or pictures from other files."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ TEMPLATES = Environment(
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page; whatever it has is shown in this order."""
+    """A part of a page. Its fields are shown in this order."""
 
     title: str
-    text: str = ""  # paragraphs, parted by an empty line
+    text: str = ""  # paragraphs, separated by an empty line
     figures: Sequence[Figure | Axes] = ()
     table: pd.DataFrame | None = field(default=None, compare=False)  # a column called "verdict" is highlighted
-    html: str = ""  # put in as it is: the caller answers for it
+    html: str = ""  # inserted unchanged: the caller must escape it
 
 
 def page(title: str, lead: str, sections: Sequence[Section], *, top: str = "", version: str = "", date: str = "") -> str:
     """Write a page.
 
     Args:
-        title: What it is about.
-        lead: One or two sentences that say the result.
-        sections: Its parts; two or more get a table of contents.
-        top: HTML to stand before the contents, put in as it is: the caller answers for it.
-        version: The library's version, for the last line.
-        date: The day it was made, for the last line; the same arguments give the same page.
+        title: Title of the page.
+        lead: One or two sentences with the result.
+        sections: Parts of the page. Two or more get a table of contents.
+        top: HTML above the contents. It is inserted unchanged, so the caller must escape it.
+        version: Version of the library, for the last line.
+        date: Date, for the last line. The same arguments give the same page.
     """
     pictures = iter(range(1, 1 + sum(len(section.figures) for section in sections)))
     parts = [
@@ -51,16 +51,16 @@ def page(title: str, lead: str, sections: Sequence[Section], *, top: str = "", v
             "paragraphs": [text.strip() for text in re.split(r"\n\s*\n", section.text) if text.strip()],
             "figures": [_inline(figure, next(pictures)) for figure in section.figures],
             "table": None if section.table is None else _table(section.table),
-            "html": Markup(section.html),  # noqa: S704  the one door for a caller's own HTML
+            "html": Markup(section.html),  # noqa: S704  the caller escapes it
         }
         for section in sections
     ]
-    whole = {"title": title, "lead": lead, "top": Markup(top), "sections": parts}  # noqa: S704  as above
-    return TEMPLATES.get_template("page.html").render(whole, version=version, date=date)
+    values = {"title": title, "lead": lead, "top": Markup(top), "sections": parts}  # noqa: S704  as above
+    return TEMPLATES.get_template("page.html").render(values, version=version, date=date)
 
 
 def _inline(drawn: Figure | Axes, nth: int) -> Markup:
-    """The figure's SVG with ids that no other figure on the page has, and its title for those who cannot see it."""
+    """The figure as SVG, with ids that are unique on the page, and with its title for screen readers."""
 
     def own_ids(tag: re.Match[str]) -> str:
         return re.sub(r'(\sid="|href="#|url\(#)', rf"\g<1>f{nth}-", tag[0])
@@ -74,7 +74,7 @@ def _inline(drawn: Figure | Axes, nth: int) -> Markup:
 
 
 def _table(table: pd.DataFrame) -> dict[str, Any]:
-    """Column names and cells, each cell with the class that its look hangs on."""
+    """Column names and cells, each cell with its CSS class."""
     if not (isinstance(table.index, pd.RangeIndex) and table.index.name is None):
         table = table.reset_index(allow_duplicates=True)
     names = [" ".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name) for name in table.columns]
@@ -85,5 +85,5 @@ def _table(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _verdict(cell: object) -> str:
-    said = str(cell).lower()
-    return "good" if said.startswith("honest") else "bad" if said.startswith("encod") else "unsure"
+    text = str(cell).lower()
+    return "good" if text.startswith("honest") else "bad" if text.startswith("encod") else "unsure"

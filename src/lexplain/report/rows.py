@@ -1,4 +1,4 @@
-"""Rows of an explanation: what is to be said of one, in words and as HTML; padding is no feature, and counts nowhere."""
+"""Rows of an explanation, as text and as HTML. Padding does not count as a feature."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ PALE, SKY, PEACH = (238, 242, 246), (143, 196, 230), (246, 178, 128)  # red, gre
 
 
 def has_features(explanation: Explanation) -> bool:
-    """Whether there is a row with a feature, and so something to draw."""
+    """Whether any row has a feature, so that there is something to draw."""
     return int(explanation.feature_counts.sum()) > 0
 
 
 def valid_features(explanation: Explanation) -> Tensor:
-    """(b, d) of bool: the features that each row has."""
+    """The features of each row: (b, d) of bool, False for padding."""
     return torch.ones_like(explanation.mask, dtype=torch.bool) if explanation.valid is None else explanation.valid.bool()
 
 
 def kept_rates(explanation: Explanation) -> Tensor:
-    """(d,) the share of rows that keep each feature, among the rows that have it; NaN where none has."""
+    """The share of rows (d,) that keep each feature, among the rows that have it; NaN if no row has it."""
     return explanation.mask.float().sum(0) / valid_features(explanation).sum(0)
 
 
@@ -40,13 +40,13 @@ class Item:
     """A feature of a row."""
 
     name: str
-    value: str  # what the row holds there; empty where that is not one value
+    value: str  # its value in the row; empty if that is not a single value
     score: float
     kept: bool
 
     @property
     def label(self) -> str:
-        """The name and, where there is one, the value."""
+        """The name, and the value if there is one."""
         return f"{self.name} = {self.value}" if self.value else self.name
 
 
@@ -55,46 +55,46 @@ class Row:
     """A row, ready to be drawn."""
 
     label: str  # its index in the data
-    outcome: str  # the class or the value explained; empty where that is not known
+    outcome: str  # the explained class or value; empty if unknown
     items: tuple[Item, ...]  # the highest score first
-    left_out: int  # how many features are not among the items
-    left_out_kept: int  # and how many of those are kept
+    left_out: int  # number of features that are not in items
+    left_out_kept: int  # number of kept features that are not in items
 
     @property
     def title(self) -> str:
-        """What to write above the row."""
+        """The heading of the row."""
         return f"Row {self.label}: {self.outcome}" if self.outcome else f"Row {self.label}"
 
 
-def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool = False, ask: bool = True) -> Row:
+def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool = False, run_predictor: bool = True) -> Row:
     """Read one row.
 
     Args:
-        explanation: Where it lies.
-        row: Its position.
-        most: How many features at most; kept ones come before others.
-        kept_only: Leave out the features that are not kept.
-        ask: Whether the predictor may be run to know the outcome.
+        explanation: Explanation that contains the row.
+        row: Position of the row.
+        most: Maximum number of features; kept features come first.
+        kept_only: Leave out features that are not kept.
+        run_predictor: Run the predictor for the outcome if necessary.
     """
     scores = explanation.scores[row].detach().float().cpu().tolist()
     kept = explanation.mask[row].bool().tolist()
-    there = valid_features(explanation)[row].tolist()
+    valid = valid_features(explanation)[row].tolist()
     names, values = explanation.row_names(row), ["" if cell is None else format_number(cell) for cell in explanation.cell_values(row)]
-    wanted = [j for j in range(len(scores)) if there[j] and (kept[j] or not kept_only)]
+    eligible = [j for j in range(len(scores)) if valid[j] and (kept[j] or not kept_only)]
     size = [-math.inf if math.isnan(s) else s for s in scores]
-    chosen = sorted(wanted, key=lambda j: (not kept[j], -size[j] if kept[j] else -abs(size[j])))[:most]
+    chosen = sorted(eligible, key=lambda j: (not kept[j], -size[j] if kept[j] else -abs(size[j])))[:most]
     items = (Item(names[j], values[j], scores[j], kept[j]) for j in sorted(chosen, key=lambda j: -size[j]))
     return Row(
         row_label(explanation, row),
-        _outcome(explanation, row) if ask or "prediction" in vars(explanation) else "",
+        _outcome(explanation, row) if run_predictor or "prediction" in vars(explanation) else "",
         tuple(items),
-        left_out=sum(there) - len(chosen),
+        left_out=sum(valid) - len(chosen),
         left_out_kept=sum(kept) - sum(kept[j] for j in chosen),
     )
 
 
 def spread_rows(explanation: Explanation, most: int) -> list[int]:
-    """Positions of rows from the whole range of predictions, or evenly spread where none is known; always the same ones."""
+    """Positions of rows from the full range of predictions, or evenly spread if these are unknown. The result is deterministic."""
     order = np.arange(len(explanation))
     if explanation.compute_prediction is not None:
         outputs = explanation.prediction.detach().double().cpu().numpy()  # (b, c)
@@ -123,26 +123,26 @@ def _outcome(explanation: Explanation, row: int) -> str:
 
 
 def about_bars(explanation: Explanation) -> str:  # noqa: ARG001  the same for all
-    """How to read the bars."""
-    return "Bars show scores, the highest first. Kept features are blue, bold and ticked."
+    """A text that explains the bars."""
+    return "Bars show scores, highest first. Kept features are blue, bold and ticked."
 
 
 def bars_html(explanation: Explanation, rows: Sequence[int], *, most: int) -> str:
-    """Rows side by side, a bar a feature, the kept ones ticked."""
+    """Rows next to each other as HTML, with one bar per feature; kept features are ticked."""
     return TEMPLATES.get_template("rows.html").render(rows=[_drawn(read_row(explanation, row, most=most)) for row in rows])
 
 
 def features_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
-    """An HTML fragment of a few rows: their kept features with value and score; the predictor is not run for it."""
-    ask = explanation.compute_prediction is None
-    shown = [read_row(explanation, row, most=TABLE_FEATURES, kept_only=True, ask=ask) for row in rows]
+    """Rows as an HTML table: their kept features with value and score. The predictor is not run for it."""
+    run_predictor = explanation.compute_prediction is None  # then the outcome needs no prediction
+    shown = [read_row(explanation, row, most=TABLE_FEATURES, kept_only=True, run_predictor=run_predictor) for row in rows]
     return TEMPLATES.get_template("table.html").render(
         summary=summary, rows=[_drawn(row) for row in shown], left_out=left_out, outcomes=any(row.outcome for row in shown)
     )
 
 
 def _drawn(row: Row) -> dict[str, object]:
-    """A row as its template wants it; a bar's length is a share of the row's largest score."""
+    """The values of a row for its template. A bar's length is a share of the row's largest score."""
     sizes = [abs(item.score) for item in row.items if math.isfinite(item.score)]
     largest = max(sizes, default=0.0) or 1.0
     more = f"{pluralise(row.left_out, 'more feature')}, {row.left_out_kept or 'none'} of them kept." if row.left_out else ""

@@ -1,6 +1,6 @@
-"""Figures. Each is a function of plain data that returns the Axes it drew on; to add one: a file with one function, and a line here.
+"""Figures. Each is a function of plain data that returns its Axes. To add one, add a file with one function and an entry here.
 
-`another_explanation` draws several panels, and returns its Figure. Explanations by the names of their features are drawn in `named.py`.
+`another_explanation` draws several panels and returns its Figure. Explanations with named features are drawn in `named.py`.
 """
 
 from .another_explanation import another_explanation as another_explanation

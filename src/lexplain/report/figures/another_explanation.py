@@ -1,4 +1,4 @@
-"""Models that are right for different reasons, side by side."""
+"""Models that are right for different reasons, next to each other."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from lexplain.right_reasons import AlternativeModels
 from .canvas import BLUE, INK, MUTED, ORANGE, TEXT, LaidOutOnce, literal
 
 CELL = 1.35  # inches of a picture
-BARS = 8  # features of a table that are drawn
+BARS = 8  # maximum number of bars per row of a table
 
 
 def another_explanation(
     found: AlternativeModels, X: RawRows, *, shape: tuple[int, ...] | None = None, titles: tuple[str, ...] = ()
 ) -> Figure:
-    """Draw each model's accuracy and its explanation of the same few rows, for someone who knows the domain to choose.
+    """Draw each model's accuracy and its explanation of the same rows, so that an expert can choose a model.
 
-    Pictures are drawn as they are, with the pixels that a model uses in orange; rows of a table as bars of the size of each slope.
+    Pictures are drawn unchanged, with the pixels that a model uses in orange. Rows of a table are drawn as bars with the size of each
+    input gradient.
 
     Args:
-        found: what `find_another_explanation` returned.
-        X: a few rows, one column of the figure each.
-        shape: of a picture whose pixels are the columns: (height, width) or (height, width, 3). None: a table.
-        titles: one for each row, such as its class.
+        found: The result of `find_another_explanation`.
+        X: A few rows; each is one column of the figure.
+        shape: Shape of the picture whose pixels are the columns: (height, width) or (height, width, 3). None: X is a table.
+        titles: One title per row, such as its class.
     """
     columns = len(X)
     wide, high = (CELL, CELL) if shape is not None else (2.6, 1.9)
@@ -47,7 +48,7 @@ def another_explanation(
             name, (0, 0.5), xytext=(-10 if shape is not None else -120, 0), xycoords="axes fraction", textcoords="offset points",
             ha="right", va="center", size=TEXT, color=INK,
         )  # fmt: skip
-    used = "inputs with the largest slopes, above 0.67 of the row's largest: what a model uses"
+    used = "inputs that the model uses: gradient above 0.67 of the row's largest"
     colour = ORANGE if shape is not None else BLUE
     mark = Line2D([], [], marker="s", linestyle="", markersize=7, color=colour, label=used)
     figure.legend(handles=[mark], loc="outside lower center", frameon=False, fontsize=TEXT)

@@ -1,4 +1,4 @@
-"""How far an encoding estimate is from another verdict."""
+"""The distance of an encoding estimate from another verdict."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from .canvas import INK, MUTED, TEXT, axes_or_new, heading
 
 PALE = {"honest": "#cdeee0", "encodes": "#fbdcc8", "cannot tell": "#e4e8ec", TOO_WEAK: "#f4f5f7"}
 INKS = {"honest": "#00523b", "encodes": "#8a3600", "cannot tell": "#3e4c59", TOO_WEAK: "#52606d"}
-LETTER = 0.6  # of a letter's height is its width, about
-LINE = 0.3  # of the zones' height is a line of names
+LETTER = 0.6  # approximate width of a letter, as a share of its height
+LINE = 0.3  # height of a line of names, as a share of the zones' height
 
 
 def certainty(estimate: Estimate, *, margin: float, ax: Axes | None = None) -> Axes:
-    """Draw the estimate with its interval on a line of nats, on zones that say what the verdict would be were it there.
+    """Draw the estimate with its interval on a line of nats, with the zone of each verdict.
 
-    The zones follow from the interval's width: with more rows "cannot tell" shrinks to the margin.
+    The zones follow from the interval's width: with more rows, "cannot tell" shrinks to the margin.
 
     Args:
-        estimate: Of the encoding, in nats.
-        margin: Nats that are let pass.
-        ax: Where to draw; None makes a figure.
+        estimate: Encoding, in nats.
+        margin: Encoding in nats that is tolerated.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     if not zone_of(estimate, margin):
-        raise ValueError(f"an encoding of {estimate} has no place on a line; draw only what was measured")
+        raise ValueError(f"Cannot draw an encoding of {estimate}, because it is not finite.")
     ax = axes_or_new(ax, 4.7, 2.7)  # narrow enough for a phone
     low, high = _view(estimate, margin)
     ax.set_xlim(low, high)
@@ -42,17 +42,17 @@ def certainty(estimate: Estimate, *, margin: float, ax: Axes | None = None) -> A
     ax.plot([estimate.low, estimate.high], [0.5, 0.5], color=INK, linewidth=4, solid_capstyle="butt")
     ax.plot([estimate.mean], [0.5], "o", color=INK, markersize=10, markeredgecolor="white", markeredgewidth=1.5, zorder=4)
     interval = f"{format_nats(estimate.low)} to {format_nats(estimate.high)}"
-    said = f"estimate: {format_nats(estimate.mean)} nats, {estimate.level:.0%} interval {interval}"
-    mark = Line2D([], [], color=INK, marker="o", markersize=8, linewidth=3, label=said)
+    label = f"estimate: {format_nats(estimate.mean)} nats, {estimate.level:.0%} interval {interval}"
+    mark = Line2D([], [], color=INK, marker="o", markersize=8, linewidth=3, label=label)
     ax.set_yticks([])
     ax.spines["left"].set_visible(False)
-    ax.set_xlabel("nats that the choice of the mask reveals about the answer", size=TEXT)
-    heading(ax, "How far the encoding is from another verdict", [mark, line], columns=1)
+    ax.set_xlabel("nats that the choice of features reveals about the target", size=TEXT)
+    heading(ax, "Distance of the encoding from another verdict", [mark, line], columns=1)
     return ax
 
 
 def _view(estimate: Estimate, margin: float) -> tuple[float, float]:
-    """The stretch of the line to draw: the interval, 0 and where verdicts change; weak judges only if the interval is near them."""
+    """The range to draw: the interval, 0 and the ends of the zones; that of weak evaluators only if the interval is near."""
     _, weak, *ends = [begin for _, begin, _ in zones(estimate, margin)]
     near = estimate.low <= -margin
     spots = [estimate.low, estimate.high, 0.0, margin, *ends, *([weak] if near else [])]
@@ -62,9 +62,9 @@ def _view(estimate: Estimate, margin: float) -> tuple[float, float]:
 
 
 def _names(ax: Axes, shown: list[tuple[str, float, float]]) -> int:
-    """Write the zones' names above them, on as many lines as keep them apart; give the number of lines."""
+    """Write the zones' names above them, on as many lines as necessary, and return the number of lines."""
     low, high = ax.get_xlim()
-    points = (high - low) / (0.92 * ax.get_window_extent().width * 72 / ax.figure.dpi)  # nats a point
+    points = (high - low) / (0.92 * ax.get_window_extent().width * 72 / ax.figure.dpi)  # nats per point
     taken: list[float] = []  # where each line's text ends
     for word, begin, end in shown:
         half, centre = 0.5 * LETTER * TEXT * len(word) * points, (begin + end) / 2
@@ -72,7 +72,7 @@ def _names(ax: Axes, shown: list[tuple[str, float, float]]) -> int:
         level = next((n for n, until in enumerate(taken) if until < middle - half), len(taken))
         taken[level:] = [middle + half + 6 * points, *taken[level + 1 :]]
         foot = 1.04 + LINE * level
-        if level or 2 * half > end - begin:  # far from its zone or wider: say which one it means
+        if level or 2 * half > end - begin:  # a line connects a name that is wider than its zone
             ax.plot([centre, middle], [1, foot], color=MUTED, linewidth=0.8, zorder=0.7)
         behind = {"facecolor": "white", "edgecolor": "none", "pad": 0.6}
         ax.text(middle, foot, word, ha="center", va="bottom", size=TEXT, weight="bold", color=INKS[word], bbox=behind)

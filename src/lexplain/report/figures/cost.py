@@ -1,4 +1,4 @@
-"""What an explanation costs."""
+"""The time that an explanation takes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .canvas import BLUE, INK, TEXT, axes_or_new, heading, literal, name_lines, 
 
 
 def cost(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the milliseconds that one explanation takes, on a logarithmic scale, the fastest first.
+    """Draw the milliseconds per explanation, on a logarithmic scale, fastest first.
 
     Args:
-        table: One row a method; columns `method`, `ms`.
-        ax: Where to draw; None makes a figure.
+        table: One row per method, with columns `method`, `ms`.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     table = rows_of_table(table, ("method", "ms")).sort_values("ms", kind="stable")
     times = table["ms"].to_numpy(dtype=float)
     if not (np.isfinite(times) & (times > 0)).all():
-        raise ValueError(f"ms holds {times.tolist()}, but a logarithmic scale needs finite numbers above 0; drop what was not measured")
+        raise ValueError(f"ms must contain finite numbers above 0 for a logarithmic scale, got {times.tolist()}. Drop the others.")
     ax = axes_or_new(ax, 6.0, 1.2 + 0.3 * len(times))
     ax.set_xscale("log")
     start = 10.0 ** (math.ceil(math.log10(times.min())) - 1)
@@ -37,5 +37,5 @@ def cost(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_formatter(FuncFormatter(lambda time, _: format_duration(time)))
     ax.xaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel("time per explanation (each line is ten times the one before)", size=TEXT)
-    heading(ax, "What one explanation costs")
+    heading(ax, "Time per explanation")
     return ax

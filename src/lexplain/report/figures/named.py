@@ -1,4 +1,4 @@
-"""Explanations by the names of their features: the scores of a row, what each row keeps, and how often each feature is kept."""
+"""Explanations with named features: the scores of a row, the kept features of rows, and how often each feature is kept."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from lexplain.report.rows import kept_rates, read_row, row_label, valid_features
 
 from .canvas import BLUE, INK, KEPT_SHADES, ORANGE, RULE, TEXT, axes_or_new, heading, literal, name_lines
 
-MOST_COLUMNS = 40  # more names cannot be read
-PADDING = "#e4e8ec"  # where a row has no feature
-REST = "#b8c1ca"  # bars of what is not kept
+MAX_COLUMNS = 40  # more names are not readable
+PADDING = "#e4e8ec"
+REST = "#b8c1ca"  # bars of features that are not kept
 
 
 def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | None = None, ax: Axes | None = None) -> Axes:
-    """Draw rows by features: kept cells are filled, darker for a higher score, true ones outlined, and padding is grey."""
+    """Draw rows by features. Kept cells are filled, darker for a higher score; true features are outlined; padding is grey."""
     row = list(rows)
-    there, mask = valid_features(explanation).cpu().numpy()[row], explanation.mask.bool().cpu().numpy()[row]
-    outlined = np.zeros_like(mask) if true is None else true.cpu().numpy()[row] & there
-    column = _columns(mask | outlined, there)
-    there, mask, outlined = there[:, column], mask[:, column], outlined[:, column]
+    valid, mask = valid_features(explanation).cpu().numpy()[row], explanation.mask.bool().cpu().numpy()[row]
+    outlined = np.zeros_like(mask) if true is None else true.cpu().numpy()[row] & valid
+    column = _columns(mask | outlined, valid)
+    valid, mask, outlined = valid[:, column], mask[:, column], outlined[:, column]
     scores = explanation.scores.detach().float().cpu().numpy()[row][:, column]
     names = [explanation.column_names[j] for j in column]
     long = max(map(len, names)) > 4
@@ -41,22 +41,22 @@ def mask_cells(explanation: Explanation, rows: Sequence[int], *, true: Tensor | 
     if true is not None:
         ax.add_collection(PatchCollection(_cells(outlined), facecolor="none", edgecolor=ORANGE, linewidth=1.8))
         handles.append(Patch(facecolor="none", edgecolor=ORANGE, linewidth=1.8, label="true feature"))
-    if not there.all():
-        ax.add_collection(PatchCollection(_cells(~there, 1.0), facecolor=PADDING, edgecolor="none", zorder=0.4))
-        handles.append(Patch(color=PADDING, label="the row ends before"))
+    if not valid.all():
+        ax.add_collection(PatchCollection(_cells(~valid, 1.0), facecolor=PADDING, edgecolor="none", zorder=0.4))
+        handles.append(Patch(color=PADDING, label="padding: the row is shorter"))
     _frame(ax, names, [row_label(explanation, int(i)) for i in row], long=long)
     if explanation.names_per_row:
-        ax.set_xlabel("place in the row", size=TEXT)
+        ax.set_xlabel("position in the row", size=TEXT)
     known = int(valid_features(explanation).any(0).sum())
-    few = "" if len(column) == known else f", {len(column)} of {known:,} features"
-    heading(ax, f"Features kept in {some_of(len(row), len(explanation), 'row')}{few}", handles)
+    note = "" if len(column) == known else f", {len(column)} of {known:,} features"
+    heading(ax, f"Features kept in {some_of(len(row), len(explanation), 'row')}{note}", handles)
     return ax
 
 
-def _columns(marked: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """The features to draw, in their own order: those marked most often, and none that is padding in every row."""
+def _columns(marked: np.ndarray, valid: np.ndarray) -> np.ndarray:
+    """The features to draw, in their original order: those marked most often, without padding of all rows."""
     order = np.argsort(-marked.sum(0), kind="stable")
-    return np.sort(order[there[:, order].any(0)][:MOST_COLUMNS])
+    return np.sort(order[valid[:, order].any(0)][:MAX_COLUMNS])
 
 
 def _cells(marked: np.ndarray, size: float = 0.9) -> list[Rectangle]:
@@ -95,12 +95,12 @@ def _frame(ax: Axes, names: list[str], labels: list[str], *, long: bool) -> None
 
 
 def rate_bars(explanation: Explanation, *, most: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw the share of rows that keep each feature, of those that have it, the most often kept first."""
+    """Draw the share of rows that keep each feature, among the rows that have it, highest first."""
     rates, names = kept_rates(explanation).cpu().numpy(), explanation.column_names
     known = int(np.isfinite(rates).sum())
-    order = np.argsort(-rates, kind="stable")[: min(most, known)]  # what no row has is sorted last
+    order = np.argsort(-rates, kind="stable")[: min(most, known)]  # features that no row has are sorted last
     longest = max(len(names[j]) for j in order)
-    ax = axes_or_new(ax, 4.7 if longest <= 14 else 6.2, 1.1 + 0.23 * len(order))  # short names leave it narrow enough for a phone
+    ax = axes_or_new(ax, 4.7 if longest <= 14 else 6.2, 1.1 + 0.23 * len(order))  # with short names, narrow enough for a phone
     ax.barh(range(len(order)), rates[order], height=0.72, color=BLUE)
     for place, rate in enumerate(rates[order].tolist()):
         ax.text(rate + 0.01, place, f"{rate:.0%}", va="center", size=TEXT - 1, color=INK)
@@ -108,28 +108,28 @@ def rate_bars(explanation: Explanation, *, most: int = 30, ax: Axes | None = Non
     ax.set_xlim(0, 1.08)
     ax.set_xticks(np.linspace(0, 1, 5))
     ax.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    what = "rows that keep it" if explanation.valid is None else "rows that keep it, of those that have it"
+    label = "share of rows that keep it" if explanation.valid is None else "share of rows that keep it, of those that have it"
     left_out = known - len(order)
-    ax.set_xlabel(what + (f" ({pluralise(left_out, 'feature')} kept less often not shown)" if left_out else ""), size=TEXT)
+    ax.set_xlabel(label + (f" ({pluralise(left_out, 'feature')} kept less often not shown)" if left_out else ""), size=TEXT)
     if explanation.names_per_row:
-        ax.set_ylabel("place in the row", size=TEXT)
+        ax.set_ylabel("position in the row", size=TEXT)
     heading(ax, f"How often each feature is kept, of {pluralise(len(explanation), 'row')}")
     return ax
 
 
 def score_bars(explanation: Explanation, row: int, *, most: int = 15, ax: Axes | None = None) -> Axes:
-    """Draw a bar for each feature's score of one row, the kept ones highlighted."""
-    said = read_row(explanation, row, most=most)
-    ax = axes_or_new(ax, 5.4, 1.3 + 0.25 * len(said.items))
-    scores = np.array([item.score for item in said.items])
+    """Draw the scores of one row as bars, with kept features highlighted."""
+    content = read_row(explanation, row, most=most)
+    ax = axes_or_new(ax, 5.4, 1.3 + 0.25 * len(content.items))
+    scores = np.array([item.score for item in content.items])
     known = scores[np.isfinite(scores)]
     widths = np.nan_to_num(scores, nan=0.0, posinf=max(known, default=1.0), neginf=min(known, default=-1.0))
-    ax.barh(range(len(widths)), widths, height=0.72, color=[BLUE if item.kept else REST for item in said.items])
-    name_lines(ax, [literal(item.label, 34) for item in said.items])
-    for text, item in zip(ax.get_yticklabels(), said.items, strict=True):
+    ax.barh(range(len(widths)), widths, height=0.72, color=[BLUE if item.kept else REST for item in content.items])
+    name_lines(ax, [literal(item.label, 34) for item in content.items])
+    for text, item in zip(ax.get_yticklabels(), content.items, strict=True):
         text.set_fontweight("bold" if item.kept else "normal")
     ax.axvline(0, color=INK, linewidth=0.8)
-    more = f" ({said.left_out} more features not shown)" if said.left_out else ""
+    more = f" ({content.left_out} more features not shown)" if content.left_out else ""
     ax.set_xlabel(f"score{more}", size=TEXT)
-    heading(ax, said.title, [Patch(color=BLUE, label="kept"), Patch(color=REST, label="not kept")])
+    heading(ax, content.title, [Patch(color=BLUE, label="kept"), Patch(color=REST, label="not kept")])
     return ax

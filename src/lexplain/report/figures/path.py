@@ -1,4 +1,4 @@
-"""What keeping fewer features costs, and where a fit stopped."""
+"""The regularisation path: the cost of keeping fewer features, and the chosen point."""
 
 from __future__ import annotations
 
@@ -13,50 +13,52 @@ from lexplain.report.formatting import format_number
 from .canvas import BLUE, GREEN, MUTED, ORANGE, RULE, TEXT, axes_below, axes_or_new, heading, rows_of_table
 
 COST = ("cost", "cost_low", "cost_high")
-JUDGED = ("eacc", "eacc_low", "eacc_high", "eacc_of_all")
+EACC = ("eacc", "eacc_low", "eacc_high", "eacc_of_all")
 
 
 def path(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw cost over features kept and, where a judge was asked, its accuracy in a panel below; the chosen point is marked.
+    """Draw the cost over the number of features kept, with the chosen point, and in a panel below the accuracy of EVAL-X, if any.
 
     Args:
-        table: `Explainer.path_`: one row a price; columns `price`, `kept`, `cost`, `cost_low`, `cost_high`, `chosen`, and with a judge
-            `eacc`, `eacc_low`, `eacc_high`, `eacc_of_all`.
-        ax: Where to draw, in its upper half if there are two panels; None makes a figure.
+        table: `Explainer.path_`, with one row per price and columns `price`, `kept`, `cost`, `cost_low`, `cost_high`, `chosen`. With
+            EVAL-X it also has `eacc`, `eacc_low`, `eacc_high`, `eacc_of_all`.
+        ax: Axes to draw on, in their upper half if there are two panels. None: axes of a new figure.
     """
-    judged = "eacc" in table.columns
-    table = rows_of_table(table, ["price", "kept", *COST, "chosen", *(JUDGED if judged else ())])
+    has_eacc = "eacc" in table.columns
+    table = rows_of_table(table, ["price", "kept", *COST, "chosen", *(EACC if has_eacc else ())])
     points = table.iloc[::-1].sort_values("kept", kind="stable").reset_index(drop=True)
     own = ax is None
-    ax = axes_or_new(ax, 6.4, 6.2 if judged else 3.8)
+    ax = axes_or_new(ax, 6.4, 6.2 if has_eacc else 3.8)
     mark = _line(ax, points, "cost", BLUE)
     ax.set_ylabel("cost in nats", size=TEXT)
     ax.set_ylim(bottom=min(0.0, ax.get_ylim()[0]))
-    heading(ax, "How far predictions move with fewer features", mark, columns=1)
+    heading(ax, "Change of predictions with fewer features", mark, columns=1)
     lowest = ax
-    if judged:
+    if has_eacc:
         lowest = axes_below(ax, own=own)
         _line(lowest, points, "eacc", GREEN)
         every = float(points["eacc_of_all"].iloc[0])
-        whole = lowest.axhline(every, color=MUTED, linewidth=1.4, linestyle=(0, (4, 2.5)), label=f"from all features: {every:.3f}")
+        full = lowest.axhline(every, color=MUTED, linewidth=1.4, linestyle=(0, (4, 2.5)), label=f"from all features: {every:.3f}")
         lowest.set_ylabel("eACC", size=TEXT)
-        heading(lowest, "How well a judge predicts from what is kept", [whole], columns=1)
+        heading(lowest, "Accuracy of EVAL-X from the kept features", [full], columns=1)
         ax.tick_params(labelbottom=False)
-    lowest.set_xlabel("features kept of a row, on average; bands are confidence intervals", size=TEXT)
+    lowest.set_xlabel("features kept per row, on average; bands are confidence intervals", size=TEXT)
     return ax
 
 
 def _line(ax: Axes, points: pd.DataFrame, name: str, colour: str) -> list[Artist]:
-    """Draw a column with its band, and give the mark of the chosen point, if there is one."""
+    """Draw a column with its band, and return the mark of the chosen point, if any."""
     kept, low, middle, high = (points[column].to_numpy(dtype=float) for column in ("kept", f"{name}_low", name, f"{name}_high"))
     ax.fill_between(kept, low, high, color=colour, alpha=0.16, linewidth=0)
     ax.plot(kept, middle, color=colour, linewidth=1.8)
     ax.grid(color=RULE, linewidth=0.6)
     marks: list[Artist] = []
-    for at in np.flatnonzero(points["chosen"].to_numpy(dtype=bool)):
-        ax.axvline(kept[at], color=ORANGE, linewidth=1, linestyle=":", zorder=1.5)
-        said = f"chosen: {kept[at]:.1f} features at {format_number(float(points['price'][at]))} nats each"
-        mark = Line2D([kept[at]], [middle[at]], color=ORANGE, marker="o", markersize=8, markeredgecolor="white", linestyle="", label=said)
+    for index in np.flatnonzero(points["chosen"].to_numpy(dtype=bool)):
+        ax.axvline(kept[index], color=ORANGE, linewidth=1, linestyle=":", zorder=1.5)
+        label = f"chosen: {kept[index]:.1f} features at {format_number(float(points['price'][index]))} nats each"
+        mark = Line2D(
+            [kept[index]], [middle[index]], color=ORANGE, marker="o", markersize=8, markeredgecolor="white", linestyle="", label=label
+        )
         marks.append(ax.add_line(mark))
         mark.set_zorder(4)
     return marks

@@ -1,4 +1,4 @@
-"""How a result changes along a setting."""
+"""A result as a function of a setting."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from matplotlib.lines import Line2D
 
 from .canvas import MARKERS, PALETTE, RULE, TEXT, axes_or_new, heading, literal, rows_of_table
 
-FEW = 8  # values of x that are marked one by one
+MAX_TICKS = 8  # with more values of x, not every value gets a tick
 
 
 def sweep(table: pd.DataFrame, *, x: str, y: str, by: str, low: str | None = None, high: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw lines of one column over another, one a group; groups with "published" in their name are dashed, for comparison.
+    """Draw one line per group, of one column over another. Groups with "published" in their name are dashed.
 
     Args:
-        table: One row a group and a value of `x`.
-        x: The column along the horizontal axis.
-        y: The column along the vertical axis.
-        by: The column that names the group.
-        low: The column of the band's lower edge; a band needs both edges.
-        high: The column of the band's upper edge.
-        ax: Where to draw; None makes a figure.
+        table: One row per group and value of `x`.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        by: Column with the group.
+        low: Column of the band's lower edge. A band needs both edges.
+        high: Column of the band's upper edge.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     table = rows_of_table(table, [name for name in (x, y, by, low, high) if name is not None])
     ax = axes_or_new(ax, 6.4, 4.2)
@@ -38,7 +38,7 @@ def sweep(table: pd.DataFrame, *, x: str, y: str, by: str, low: str | None = Non
             ax.fill_between(points[x], points[low].astype(float), points[high].astype(float), color=colour, alpha=0.16, linewidth=0)
     ax.autoscale_view()
     values = sorted(table[x].unique())
-    if len(values) <= FEW:
+    if len(values) <= MAX_TICKS:
         ax.set_xticks(values, [f"{value:g}" for value in values])
     ax.grid(color=RULE, linewidth=0.6)
     ax.set_xlabel(literal(x, 60), size=TEXT)

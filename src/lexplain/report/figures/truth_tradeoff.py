@@ -1,4 +1,4 @@
-"""How much of the truth a method finds, against how much of what it finds is false."""
+"""The share of true features that a method keeps, against the share of kept features that are false."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Box = tuple[float, float, float, float]  # left, bottom, right, top, in points
 
 
 def truth_tradeoff(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw the true-positive rate against the false-discovery rate, a labelled marker a method, the ideal corner marked.
+    """Draw the true-positive rate against the false-discovery rate, with one labelled marker per method and a star for the ideal.
 
     Args:
-        table: One row a method; columns `method`, `tpr`, `fdr`, all rates in [0, 1].
-        ax: Where to draw; None makes a figure.
+        table: One row per method, with columns `method`, `tpr`, `fdr`; rates are in [0, 1].
+        ax: Axes to draw on. None: axes of a new figure.
     """
     table = rows_of_table(table, ("method", "tpr", "fdr")).dropna(subset=["tpr", "fdr"])
     ax = axes_or_new(ax, 6.2, 5.0)
@@ -34,14 +34,14 @@ def truth_tradeoff(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.grid(color=RULE, linewidth=0.6)
-    ax.set_xlabel("kept features that are false (FDR): less is better", size=TEXT)
-    ax.set_ylabel("true features that are kept (TPR): more is better", size=TEXT)
-    heading(ax, "True features found against false features kept")
+    ax.set_xlabel("share of kept features that are false (FDR): lower is better", size=TEXT)
+    ax.set_ylabel("share of true features that are kept (TPR): higher is better", size=TEXT)
+    heading(ax, "True features kept against false features kept")
     return ax
 
 
 def _label(ax: Axes, names: list[str], points: list[tuple[float, float]]) -> None:
-    """Write each name at the nearest free place around its point, with a line to it where that is not beside it."""
+    """Write each name at the nearest free place around its point, with a line to it if that is further away."""
     space = ax.get_window_extent()
     wide, high = (0.9 * side * 72 / ax.figure.dpi for side in (space.width, space.height))  # the layout takes a tenth for tick labels
     centres = [((x + 0.04) / 1.08 * wide, (y + 0.04) / 1.08 * high) for x, y in points]
@@ -56,15 +56,15 @@ def _label(ax: Axes, names: list[str], points: list[tuple[float, float]]) -> Non
 
 
 def _free_place(centre: tuple[float, float], width: float, taken: list[Box], own: Box, limit: float) -> tuple[float, float, list[Box]]:
-    """(dx, dy) from a point to the nearest place where a text of that width covers nothing, and what text and line cover then."""
+    """(dx, dy) from a point to the nearest place where a text of that width covers nothing, and the boxes of text and line."""
     others = [box for box in taken if box is not own]  # a line may cross its own marker
     best: tuple[float, float, float, list[Box]] | None = None
-    for far in (9, 13, 18, 28, 40, 54, 70, 90):
+    for distance in (9, 13, 18, 28, 40, 54, 70, 90):
         for angle in (0, 180, 25, -25, 155, -155, 50, -50, 130, -130, 75, -75, 105, -105):
-            dx, dy = far * math.cos(math.radians(angle)), far * math.sin(math.radians(angle))
+            dx, dy = distance * math.cos(math.radians(angle)), distance * math.sin(math.radians(angle))
             left = centre[0] + dx - (width if dx < 0 else 0)
             box = (left, centre[1] + dy - 6, left + width, centre[1] + dy + 6)
-            steps = [(centre[0] + dx * k / far, centre[1] + dy * k / far) for k in range(7, far, 4)]  # from the marker's rim to the text
+            steps = [(centre[0] + dx * k / distance, centre[1] + dy * k / distance) for k in range(7, distance, 4)]  # from rim to text
             line = [(x - 2, y - 2, x + 2, y + 2) for x, y in steps]
             over = _covered([box], taken) + _covered(line, others) + 20 * max(0.0, box[2] - limit, -box[0])
             if over == 0:

@@ -1,6 +1,6 @@
-"""Figures of images: what is kept, where scores are high, what an imputer draws. To add one: a function, and a line here.
+"""Figures of images: kept pixels, scores and imputations. To add one, add a function and an entry here.
 
-`image_grid`, `imputed` and `masks_side_by_side` draw many pictures, and return their Figure; the others return the Axes they drew on.
+`image_grid`, `imputation_grid` and `masks_side_by_side` draw many pictures and return their Figure; the others return their Axes.
 """
 
 from .image_grid import image_grid as image_grid, masks_side_by_side as masks_side_by_side

@@ -1,4 +1,4 @@
-"""Several images in one figure: what is kept of each, and what several explainers keep of the same ones."""
+"""Several images in one figure: the kept pixels of each, and those of several explainers."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from .picture import (
     span_of,
 )
 
-PANEL, LABEL = 1.35, 1.25  # inches of a picture and of what stands left of it
-WIDTH = 1.5  # inches of a picture, of which several explanations are shown
-LINE = 20  # characters of a line of a name
+PANEL, LABEL = 1.35, 1.25  # inches of a picture, and of the texts left of it
+WIDTH = 1.5  # inches of a picture with several explanations
+LINE = 20  # characters per line of a name
 
 
 def image_grid(
@@ -52,19 +52,19 @@ def image_grid(
     imputer: Imputer | None = None,
     draws: int = 3,
 ) -> Figure:
-    """Draw images below each other: the image, what is kept on it, what is kept alone, the scores, and what an imputer makes of it.
+    """Draw one line per image: the image, its kept pixels (on it and alone), the scores, and several imputations.
 
     Args:
-        explanation: An explanation of images, by patches.
-        rows: How many, from the whole range of predictions; or which ones.
-        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
-        labels: (b,) true classes, where they are known; those that were predicted wrongly are highlighted.
-        imputer: Of encoded images, such as `explainer.method_.imputer`; None: no draws.
-        draws: How many times an imputer fills each image.
+        explanation: Explanation of images, with patches as features.
+        rows: Number of images, from the full range of predictions, or positions of images.
+        truth: (b, d) of bool, the ground truth, which is outlined. None: unknown.
+        labels: (b,) true classes. Wrong predictions are highlighted. None: unknown.
+        imputer: Imputer of encoded images, such as `explainer.method_.imputer`. None: no imputations.
+        draws: Number of imputations of each image.
     """
     features, span = explained_patches(explanation), span_of(explanation.data)
-    wanted = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
-    shown = rows_to_draw(wanted, len(explanation))
+    positions = spread_rows(explanation, int(rows)) if isinstance(rows, (int, np.integer)) else list(rows)
+    shown = rows_to_draw(positions, len(explanation))
     known = None if labels is None else as_array(labels)
     if known is not None:
         same_length(len(explanation), known)
@@ -74,7 +74,7 @@ def image_grid(
     if imputer is not None:
         check.counts(draws=draws)
         filled = sample_imputations(imputer, features, images_of(explanation, shown), explanation.mask[shown], draws=draws)
-        panels |= {f"draw {n + 1}": list(displayed(filled[:, n], span)) for n in range(draws)}
+        panels |= {f"imputation {n + 1}": list(displayed(filled[:, n], span)) for n in range(draws)}
     tall = PANEL * features.shape[1] / features.shape[2]
     figure = Figure(figsize=(LABEL + PANEL * len(panels), 1.4 + (tall + 0.06) * len(shown)), layout=LaidOutOnce(), facecolor="white")
     places = figure.add_gridspec(len(shown) + 1, len(panels), height_ratios=[1.0] * len(shown) + [0.08])
@@ -86,13 +86,13 @@ def image_grid(
     below.set_axis_off()
     legend(below, [KEPT, HID, *([] if true is None else [TRUE])], legend_of(features, span))
     of_all = some_of(len(shown), len(explanation), "image")
-    title = f"What {literal(explanation.method)} keeps of {of_all}" if explanation.method else f"What is kept of {of_all}"
+    title = f"Pixels that {literal(explanation.method)} keeps in {of_all}" if explanation.method else f"Pixels kept in {of_all}"
     figure.suptitle(title, x=0.01, ha="left", size=11, weight="bold", color=INK)
     return figure
 
 
 def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, list[np.ndarray]], true: Sequence[np.ndarray | None]) -> list[Axes]:
-    """Draw every picture in its place, with what is true outlined on what shows a mask; return the axes of the first column."""
+    """Draw every picture in its place, with the ground truth outlined on masks and scores. Return the axes of the first column."""
     first, shape = [], panels["the image"][0].shape[:2]
     for column, (title, pictures) in enumerate(panels.items()):
         for line, (picture, region) in enumerate(zip(pictures, true, strict=True)):
@@ -107,9 +107,9 @@ def _lay_out(figure: Figure, places: GridSpec, panels: dict[str, list[np.ndarray
 
 
 def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
-    """Write the row, what is predicted and what is true beside its first picture."""
-    said = read_row(explanation, row, most=0)
-    lines = [f"row {literal(said.label, 12)}", *([literal(said.outcome, 34).replace(" (", "\n(")] if said.outcome else [])]
+    """Write the row, its prediction and its true class next to its first picture."""
+    content = read_row(explanation, row, most=0)
+    lines = [f"row {literal(content.label, 12)}", *([literal(content.outcome, 34).replace(" (", "\n(")] if content.outcome else [])]
     classes = None if explanation.compute_prediction is None else explanation.classes
     predicted = None if label is None or classes is None else classes[int(explanation.prediction[row].argmax())]
     wrong = predicted is not None and format_number(predicted) != format_number(label)
@@ -118,12 +118,12 @@ def _name(ax: Axes, explanation: Explanation, row: int, label: object) -> None:
 
 
 def masks_side_by_side(explanations: Mapping[str, Explanation], *, images: int = 5, title: str = "") -> Figure:
-    """Draw images in a row, and below them one row an explanation: what it keeps of each.
+    """Draw some images next to each other and, below them, their kept pixels: one line per explanation.
 
     Args:
-        explanations: What the figure calls them, and explanations of the same images, by patches of any size.
-        images: How many, from the first on.
-        title: What the figure shows.
+        explanations: Names and explanations of the same images. Their patches may differ in size.
+        images: Maximum number of images; the first ones are drawn.
+        title: Title of the figure.
     """
     first = next(iter(explanations.values()))
     rows = rows_to_draw(range(min(images, len(first))), len(first))

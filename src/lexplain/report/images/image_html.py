@@ -1,4 +1,4 @@
-"""Rows of an explanation of images as HTML: small pictures with their words beside them, all in the page itself."""
+"""Rows of an explanation of images as HTML, with small embedded pictures and their captions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lexplain.report.rows import read_row
 from .image_axes import score_word
 from .picture import CAPTIONS, enlarged, explained_patches, four_views, legend_of, score_maps, shade, span_of
 
-MOST_SIDE = 336  # pixels; of a larger image every second, third, ... is shown
+MOST_SIDE = 336  # pixels; of a larger image, every second, third, ... pixel is shown
 BEST = 3  # patches that are named
 ABOUT = (
     "Each row has four pictures. The second marks the kept pixels in blue on the faded image. The third shows the kept pixels unchanged, "
@@ -29,18 +29,18 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int = BEST) -> str:  # noqa: ARG001  maps show all
-    """Rows side by side: the image, what is kept on it and alone, and the scores, with a bar that says which colour is which."""
+    """Rows next to each other as HTML: the image, its kept pixels (on it and alone), and the scores with their colour bar."""
     scale, colours = shade(score_maps(explanation, rows))
     ends = [format_number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
     bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
     return TEMPLATES.get_template("image_rows.html").render(
-        rows=_drawn(explanation, rows, (scale, colours), ask=True), word=score_word(explanation), ends=ends, bar=bar
+        rows=_drawn(explanation, rows, (scale, colours), run_predictor=True), word=score_word(explanation), ends=ends, bar=bar
     )
 
 
 def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
-    """An HTML fragment of a few rows, for a notebook; the predictor is not run for it."""
-    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), ask=explanation.compute_prediction is None)
+    """Rows as an HTML table, for a notebook. The predictor is not run for it."""
+    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), run_predictor=explanation.compute_prediction is None)
     outcomes = any(row["outcome"] for row in drawn)
     return TEMPLATES.get_template("image_table.html").render(
         summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=_note(explanation), captions=CAPTIONS
@@ -48,12 +48,12 @@ def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, 
 
 
 def about_images(explanation: Explanation) -> str:
-    """How to read the pictures of a row."""
+    """A text that explains the pictures of a row."""
     return f"{ABOUT} {_note(explanation)}".strip()
 
 
 def _note(explanation: Explanation) -> str:
-    """What a reader must know of how values became colours; empty where they are shown as they are."""
+    """A text about how values are shown as colours; empty if they are shown unchanged."""
     features = explained_patches(explanation)
     step = _step(features.shape)
     small = f"Of these large images every {step}{'nd' if step == 2 else 'rd' if step == 3 else 'th'} pixel is shown." if step > 1 else ""
@@ -67,19 +67,21 @@ def png(picture: np.ndarray) -> str:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, ask: bool) -> list[dict[str, object]]:
-    """Rows as their template wants them."""
+def _drawn(
+    explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, run_predictor: bool
+) -> list[dict[str, object]]:
+    """The values of rows for their template."""
     features = explained_patches(explanation)
     views = four_views(explanation, rows, look, step=_step(features.shape))
     drawn: list[dict[str, object]] = []
     for nth, row in enumerate(rows):
         panels = [{"caption": caption, "src": png(enlarged(pictures[nth]))} for caption, pictures in views.items()]
-        said = read_row(explanation, row, most=BEST, kept_only=True, ask=ask)
+        text = read_row(explanation, row, most=BEST, kept_only=True, run_predictor=run_predictor)
         many = int(explanation.mask[row].sum())
-        best = ", ".join(f"{item.name} ({format_number(item.score)})".replace(" ", NO_BREAK) for item in said.items)
-        named = f"; the highest scores: {best}" if best else ""
+        best = ", ".join(f"{item.name} ({format_number(item.score)})".replace(" ", NO_BREAK) for item in text.items)
+        named = f"; highest scores: {best}" if best else ""
         kept_words = f"{many:,} of {pluralise(features.count, 'patch', 'patches')} kept{named}."
-        drawn.append({"title": said.title, "label": said.label, "outcome": said.outcome, "panels": panels, "kept": kept_words})
+        drawn.append({"title": text.title, "label": text.label, "outcome": text.outcome, "panels": panels, "kept": kept_words})
     return drawn
 
 

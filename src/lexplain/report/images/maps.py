@@ -1,4 +1,4 @@
-"""Maps of images: the scores of one, the masks of many, and how often each patch is kept."""
+"""Maps of images: the scores of one image, the masks of several, and how often each patch is kept."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from lexplain.report.rows import kept_rates, read_row, row_label
 from .image_axes import TRUE, colour_bar, outline, score_word, show
 from .picture import SHADES, coloured, explained_patches, height_of, kept_on, on_pixels, rows_to_draw, score_maps, shade
 
-PALE = 0.93  # what is not kept
-GAP = 0.3  # above a tile for its name, as a share of its height; half of it stands beside a tile
+PALE = 0.93  # grey of hidden pixels
+GAP = 0.3  # gap above a tile for its name, as a share of its height; half of it between neighbouring tiles
 
 
 def image_scores(
     explanation: Explanation, row: int, *, kept: bool = False, truth: np.ndarray | Tensor | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Draw the score of every pixel, darker for a higher one, with a bar that says which colour is which.
+    """Draw the score of each pixel, darker for a higher score, with a colour bar.
 
     Args:
-        explanation: An explanation of images, by patches; the images themselves are not needed.
-        row: The position of the image.
-        kept: Outline what is kept.
-        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
-        ax: Where to draw; None makes a figure.
+        explanation: Explanation of images, with patches as features. The images themselves are not needed.
+        row: Position of the image.
+        kept: If True, outline the kept pixels.
+        truth: (b, d) of bool, the ground truth, which is outlined. None: unknown.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     features = explained_patches(explanation, needs_images=False)
     (row,) = rows_to_draw([row], len(explanation))
@@ -44,7 +44,7 @@ def image_scores(
     marks = []
     if kept:
         outline(ax, on_pixels(features, explanation.mask[row]) > 0, colour=INK, width=1.0)
-        marks.append(Line2D([], [], color=INK, linewidth=1.0, label="around what is kept"))
+        marks.append(Line2D([], [], color=INK, linewidth=1.0, label="outline of the kept pixels"))
     if truth is not None:
         outline(ax, on_pixels(features, features.feature_truth(truth, len(explanation))[row]) > 0)
     colour_bar(ax, *shade(scores), score_word(explanation))
@@ -53,7 +53,7 @@ def image_scores(
 
 
 def mask_tiles(explanation: Explanation, rows: Sequence[int], *, true: Tensor | None = None, ax: Axes | None = None) -> Axes:
-    """Draw one small picture a row: what is kept is blue, darker for a higher score, and what is true is outlined."""
+    """Draw one small picture per row: kept pixels are blue, darker for a higher score, and true features are outlined."""
     features = explained_patches(explanation, needs_images=False)
     high, wide = features.shape[1:]
     down, across = high + max(1, round(GAP * high)), wide + max(1, round(GAP / 2 * wide))

@@ -1,4 +1,4 @@
-"""One image of an explanation with its mask: what is kept alone, or on the image."""
+"""One image of an explanation with its kept pixels, alone or on the image."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from lexplain.report.rows import read_row
 from .image_axes import HID, KEPT, TRUE, outline, show
 from .picture import explained_patches, height_of, kept_alone, kept_on, legend_of, on_pixels, overlaid, rows_to_draw, shown_images, span_of
 
-Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # an image and what is kept of it to a picture, all (rows, columns, 3)
+Paint = Callable[[np.ndarray, np.ndarray], np.ndarray]  # image, kept pixels → picture, all (rows, columns, 3)
 
 
 def image_kept(explanation: Explanation, row: int, *, truth: np.ndarray | Tensor | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the pixels that are kept as they are, and stripes where the image is hidden: black that is kept is no hidden pixel.
+    """Draw kept pixels unchanged and hidden ones as stripes, so that a black pixel is always a kept one.
 
     Args:
-        explanation: An explanation of images, by patches.
-        row: The position of the image.
-        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
-        ax: Where to draw; None makes a figure.
+        explanation: Explanation of images, with patches as features.
+        row: Position of the image.
+        truth: (b, d) of bool, the ground truth, which is outlined. None: unknown.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     return _one_image(explanation, row, kept_alone, marks=[HID], truth=truth, ax=ax)
 
 
 def image_overlay(explanation: Explanation, row: int, *, truth: np.ndarray | Tensor | None = None, ax: Axes | None = None) -> Axes:
-    """Draw an image in faded grey with a tint of blue on the pixels that are kept.
+    """Draw an image in faded grey, with kept pixels in blue.
 
     Args:
-        explanation: An explanation of images, by patches.
-        row: The position of the image.
-        truth: (b, d) of bool, where it is known: the features that really decide, to be outlined.
-        ax: Where to draw; None makes a figure.
+        explanation: Explanation of images, with patches as features.
+        row: Position of the image.
+        truth: (b, d) of bool, the ground truth, which is outlined. None: unknown.
+        ax: Axes to draw on. None: axes of a new figure.
     """
     return _one_image(explanation, row, overlaid, marks=[KEPT], truth=truth, ax=ax)
 
@@ -46,7 +46,7 @@ def image_overlay(explanation: Explanation, row: int, *, truth: np.ndarray | Ten
 def _one_image(
     explanation: Explanation, row: int, paint: Paint, *, marks: Sequence[Artist], truth: np.ndarray | Tensor | None, ax: Axes | None
 ) -> Axes:
-    """Draw an image and what is kept of it, with what its truth outlines and what its legend says."""
+    """Draw an image and its kept pixels, with the ground truth and a legend."""
     features = explained_patches(explanation)
     (row,) = rows_to_draw([row], len(explanation))
     picture = paint(shown_images(explanation, [row])[0], kept_on(features, explanation.mask[row]))

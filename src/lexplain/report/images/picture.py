@@ -1,4 +1,4 @@
-"""Images and what is kept of them as they are shown: red, green and blue in [0, 1], whatever layout, units and channels they came in."""
+"""Images and their kept pixels as pictures: red, green and blue in [0, 1], for images of any layout, unit and number of channels."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ from lexplain.features import Patches, is_patches, patches_of
 from lexplain.report.figures.canvas import BLUE, ORANGE
 
 Span = tuple[float, float]  # the encoded values that are shown as black and as white
-SIDE = 112  # small images are enlarged to about so many pixels, and so stay sharp wherever they are shown
-HIDDEN = np.array([to_rgb("#cdbf9f"), to_rgb("#b5a47f")])  # stripes of sand: neither black, nor white, nor grey, even in print
-FADED = 0.35  # black in an overlay, so that the tint can be told from it
+SIDE = 112  # small images are enlarged to about this number of pixels, so that browsers draw them sharply
+HIDDEN = np.array([to_rgb("#cdbf9f"), to_rgb("#b5a47f")])  # stripes in a colour that differs from black, white and grey, even in print
+FADED = 0.35  # grey of black pixels in an overlay, so that the tint is visible on them
 TINT = 0.62
-CAPTIONS = ("the image", "kept, on it", "kept, alone", "scores")
-# From nothing (white) on; 40 shades, as from 50 on matplotlib would draw the colour bar as pixels.
+CAPTIONS = ("the image", "kept pixels on it", "kept pixels alone", "scores")
+# From 0 (white); 40 shades, because matplotlib draws colour bars with 50 or more shades as pixels.
 SHADES: Colormap = LinearSegmentedColormap.from_list("scores", ["#ffffff", "#a6cbe6", "#0072B2", "#00304d"], N=40)
 SIGNED: Colormap = LinearSegmentedColormap.from_list("signed", ["#6e3000", ORANGE, "#f4c39e", "#ffffff", "#a6cbe6", BLUE, "#00304d"], N=41)
 
 
 def explained_patches(explanation: Explanation, *, needs_images: bool = True) -> Patches:
-    """The patches of an explanation of images; refuse any other, and one without its images where they are needed."""
+    """The patches of an explanation of images. Raise for other explanations, and if its images are needed but missing."""
     features = explanation.features
     fits = features is not None and features.count == explanation.scores.shape[1]
     return fitted_patches(features if fits else None, explanation.data if needs_images else ())
 
 
 def fitted_patches(features: Features | None, images: object) -> Patches:
-    """The patches of some images; refuse features of another kind, and images that are None."""
+    """The patches of some images. Raise if the features are not patches, or if images is None."""
     if not (is_patches(features) and features.is_fitted):
-        raise TypeError("this explanation is not of images, so there is none to draw; explain with features=Patches(...), or use row_bars")
+        raise TypeError("This explanation does not explain images. Explain with features=Patches(...), or use row_bars.")
     if images is None:
-        raise ValueError("this explanation came without its images; give them with dataclasses.replace(explanation, data=images)")
+        raise ValueError("This explanation does not contain its images. Add them with dataclasses.replace(explanation, data=images).")
     return patches_of(features)
 
 
 def rows_to_draw(rows: Sequence[int], many: int) -> list[int]:
-    """Return positions of rows to draw; refuse none, and those that are not there."""
+    """Return positions of rows to draw. Raise if there are none, or if one does not exist."""
     if not rows or not all(-many <= row < many for row in rows):
-        raise ValueError(f"rows {list(rows)[:5]} were asked for, but at least one of the {many} rows, counted from 0, is needed")
+        raise ValueError(f"rows must contain at least one position below {many}, counted from 0, got {list(rows)[:5]}.")
     return [int(row) % many for row in rows]
 
 
 def images_of(explanation: Explanation, rows: Sequence[int]) -> Tensor:
     """Encoded images (b, channels, rows, columns)."""
     features = explained_patches(explanation)
-    # Pictures are of the images that are there, whatever units the fit had.
+    # The span comes from the images themselves, because the fit may have used other units.
     return replace(features, span=None).encode(np.asarray(explanation.data)[np.asarray(rows)]).x
 
 
 def shown_images(explanation: Explanation, rows: Sequence[int]) -> np.ndarray:
-    """Images as they are shown (b, rows, columns, 3)."""
+    """Images as pictures (b, rows, columns, 3)."""
     span = span_of(explanation.data)
     return displayed(images_of(explanation, rows), span)
 
 
 def span_of(data: object) -> Span:
-    """What is shown as black and as white: 0 and 1 where nothing lies beyond, else the least and the greatest of all the images."""
+    """The values shown as black and as white: 0 and 1 if all values are between them, otherwise the minimum and the maximum."""
     values = np.asarray(data)
     if values.dtype.kind in "ub":  # encoded into [0, 1]
         return 0.0, 1.0
@@ -71,9 +71,9 @@ def span_of(data: object) -> Span:
 
 
 def displayed(x: Tensor, span: Span) -> np.ndarray:
-    """Encoded images (b, channels, rows, columns) as (b, rows, columns, 3) in [0, 1].
+    """Encoded images (b, channels, rows, columns) as pictures (b, rows, columns, 3) in [0, 1].
 
-    Four channels are colour over white; any number but one, three and four is shown as its mean.
+    Four channels are colours with transparency, over white. Of two, five or more channels, the mean is shown.
     """
     values: np.ndarray = x.detach().cpu().movedim(1, -1).numpy()
     values = np.clip((values - span[0]) / (span[1] - span[0]), 0, 1)
@@ -83,20 +83,20 @@ def displayed(x: Tensor, span: Span) -> np.ndarray:
 
 
 def legend_of(features: Patches, span: Span) -> str:
-    """What a reader must know of how values became colours; empty where they are shown as they are."""
-    said = [] if span == (0.0, 1.0) else [f"Values from {span[0]:.3g} to {span[1]:.3g} are shown as black to white."]
-    said += [] if features.shape[0] in (1, 3, 4) else [f"Of {features.shape[0]} channels the mean is shown."]
-    said += ["Stripes on a colour: some channels are hidden."] if features.each_channel and features.shape[0] == 3 else []
-    return " ".join(said)
+    """A text about how values are shown as colours; empty if they are shown unchanged."""
+    notes = [] if span == (0.0, 1.0) else [f"Values from {span[0]:.3g} to {span[1]:.3g} are shown as black to white."]
+    notes += [] if features.shape[0] in (1, 3, 4) else [f"The mean of {features.shape[0]} channels is shown."]
+    notes += ["Stripes on a colour: some channels are hidden."] if features.each_channel and features.shape[0] == 3 else []
+    return " ".join(notes)
 
 
 def height_of(features: Patches, width: float) -> float:
-    """Inches that a picture takes where it is so wide."""
+    """Height in inches of a picture of this width."""
     return width * min(2.5, max(0.3, features.shape[1] / features.shape[2]))
 
 
 def on_pixels(features: Patches, values: Tensor) -> np.ndarray:
-    """Values of features (d,) as a map (rows, columns): the mean of the channels, where each is a feature of its own."""
+    """Values of features (d,) as a map (rows, columns). If channels are separate features, their mean is shown."""
     return features.expand(values.detach().float().cpu()).mean(0).numpy()
 
 
@@ -107,26 +107,26 @@ def score_maps(explanation: Explanation, rows: Sequence[int]) -> np.ndarray:
 
 
 def kept_on(features: Patches, mask: Tensor) -> np.ndarray:
-    """A mask of features (d,) as what is shown of a picture (rows, columns, 3); of other than three channels, where any is."""
-    raw = features.expand(mask.detach().bool().cpu()).numpy()  # (channels, rows, columns)
-    return np.moveaxis(raw, 0, -1) if len(raw) == 3 else np.repeat(raw.max(0)[..., None], 3, -1)
+    """A feature mask (d,) as the visible part of a picture (rows, columns, 3): per channel if there are three, otherwise of any channel."""
+    encoded = features.expand(mask.detach().bool().cpu()).numpy()  # (channels, rows, columns)
+    return np.moveaxis(encoded, 0, -1) if len(encoded) == 3 else np.repeat(encoded.max(0)[..., None], 3, -1)
 
 
 def scale_of(rows: int, columns: int) -> int:
-    """How many times an image is enlarged."""
+    """The factor by which an image is enlarged."""
     return max(1, round(SIDE / max(rows, columns)))
 
 
 def enlarged(picture: np.ndarray) -> np.ndarray:
-    """A picture (rows, columns, ...) with every pixel a square of several; one that is enlarged already stays as it is."""
+    """A picture (rows, columns, ...) with each pixel repeated as a square. A large picture is returned unchanged."""
     times = scale_of(*picture.shape[:2])
     return picture.repeat(times, 0).repeat(times, 1)
 
 
 def kept_alone(image: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Kept pixels as they are and stripes for the rest, both (rows, columns, 3); enlarged, so that a pixel has stripes of its own.
+    """Kept pixels unchanged and stripes for hidden ones, both (rows, columns, 3); enlarged, so that each pixel has several stripes.
 
-    Where only some channels are kept, the others are their mean, and every second stripe lies on it.
+    If only some channels of a pixel are kept, the others show their mean, below every second stripe.
     """
     some = kept.sum(-1, keepdims=True)
     mean = (image * kept).sum(-1, keepdims=True) / np.maximum(some, 1)
@@ -138,21 +138,21 @@ def kept_alone(image: np.ndarray, kept: np.ndarray) -> np.ndarray:
 
 
 def overlaid(image: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """A faded grey image (rows, columns, 3) with a tint of blue on what is kept."""
+    """A faded grey image (rows, columns, 3) with a tint of blue on its kept pixels."""
     grey = FADED + (1 - FADED) * image @ np.array([0.299, 0.587, 0.114])  # luma of ITU-R BT.601
     faded = grey[..., None].repeat(3, -1)
-    share = TINT * kept.mean(-1, keepdims=True)  # a pixel of which one channel is kept has a third of the tint
+    share = TINT * kept.mean(-1, keepdims=True)  # a pixel with one kept channel has a third of the tint
     return faded * (1 - share) + np.array(to_rgb(BLUE)) * share  # type: ignore[no-any-return]
 
 
 def shade(scores: np.ndarray) -> tuple[Normalize, Colormap]:
-    """The scale and the colours of scores: from nothing (white) on, or both ways from it where some are negative."""
+    """The scale and the colours of scores: from 0 (white) upwards, or in both directions if some scores are negative."""
     known = scores[np.isfinite(scores)]
     low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
     if low >= 0:
         return Normalize(0, high or 1.0), SHADES
-    most = max(high, -low)
-    return Normalize(-most, most), SIGNED
+    largest = max(high, -low)
+    return Normalize(-largest, largest), SIGNED
 
 
 def coloured(scores: np.ndarray, scale: Normalize, colours: Colormap) -> np.ndarray:
@@ -164,7 +164,7 @@ def coloured(scores: np.ndarray, scale: Normalize, colours: Colormap) -> np.ndar
 def four_views(
     explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, step: int = 1
 ) -> dict[str, list[np.ndarray]]:
-    """Pictures of every row by their caption: the image, what is kept on it and alone, and the scores; of every so many pixels."""
+    """Pictures of rows by caption: image, kept pixels on it and alone, scores. Only every `step`-th pixel is used."""
     features = explained_patches(explanation)
     images = shown_images(explanation, rows)[:, ::step, ::step]
     kept = [kept_on(features, explanation.mask[row])[::step, ::step] for row in rows]
