@@ -166,10 +166,10 @@ def _one_class(
         return scores, index, base
     count = scores.shape[-1]
     index = np.zeros(rows, dtype=np.int64) if count == 1 else _class_of_each(target, range(count), rows)
-    at = np.arange(rows)
+    every_row = np.arange(rows)
     if base is not None:
-        base = torch.from_numpy(np.broadcast_to(base, (rows, count))[at, index])
-    return np.moveaxis(scores, -1, 1)[at, index], None if count == 1 else index, base
+        base = torch.from_numpy(np.broadcast_to(base, (rows, count))[every_row, index])
+    return np.moveaxis(scores, -1, 1)[every_row, index], None if count == 1 else index, base
 
 
 def _mask(scores: np.ndarray, keep: float | None) -> np.ndarray:
@@ -217,8 +217,8 @@ def _checked_scores(scores: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         )
     wrong = ~np.isfinite(scores)
     if wrong.any():
-        place = tuple(int(i) for i in np.argwhere(wrong)[0])
-        raise ValueError(f"The scores contain {scores[place]} (first at {place}). Fix the explainer, or drop such rows.")
+        position = tuple(int(i) for i in np.argwhere(wrong)[0])
+        raise ValueError(f"The scores contain {scores[position]} (first at {position}). Fix the explainer, or drop such rows.")
     return scores
 
 

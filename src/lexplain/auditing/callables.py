@@ -53,22 +53,22 @@ def make_callables(
     """
     predict = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
     wrapped = ForeignExplainer(explainer, one_class)
-    again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
+    fit_again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
     has_labels = model is None and refit is not None and refit[2] is not None
     return Callables(
         model=None if model is None or real else on_encoded(model, features),
         explain=None if explainer is None else lambda x: wrapped.explain(features.decode(x.cpu())).scores.to(x.device),
         predict=None if predict is None else on_encoded(predict, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
-        refit=again,
-        randomised=() if again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
+        refit=fit_again,
+        randomised=() if fit_again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
     )
 
 
 def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:
     """A function that fits a copy of the explainer, with another seed or to a randomised target, and explains the same rows."""
 
-    def again(seed: int, what: str) -> Explanation:
+    def fit_again(seed: int, what: str) -> Explanation:
         fresh = clone(explainer).set_params(random_state=seed)
         if model is not None:
             fresh.fit(rows, model=reinitialised(model, seed=seed) if what == "model" else model)
@@ -79,4 +79,4 @@ def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, l
         explained: Explanation = fresh.explain(X)
         return explained
 
-    return again
+    return fit_again

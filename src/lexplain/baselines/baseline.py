@@ -161,7 +161,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         rows = RowsToScore(x, raw, output, target_class, torch.arange(len(x)), len(x), valid)
         step = max(1, self._max_rows() // self._copies())
         with seeded(self.seed_):
-            scores = torch.cat([self._scores(rows.take(slice(at, at + step))) for at in range(0, len(x), step)]).detach().float().cpu()
+            scores = torch.cat([self._scores(rows.take(slice(i, i + step))) for i in range(0, len(x), step)]).detach().float().cpu()
         scores = scores if valid is None else scores.masked_fill(~valid, 0.0)
         return Explanation(
             scores=scores,

@@ -106,17 +106,17 @@ def _check_picklable(model: Model, workers: int) -> None:
 def _explainers(value: str | Sequence[str] | Mapping[str, Any]) -> dict[str, ExplainerFace]:
     names = [value] if isinstance(value, str) else value
     by_name = names if isinstance(names, Mapping) else {name: name for name in names}
-    made: dict[str, ExplainerFace] = {}
+    result: dict[str, ExplainerFace] = {}
     for name, each in by_name.items():
         if isinstance(each, str):
             check.one_of(each, ["default", *METHODS, *BASELINES], "explainer")
-            made[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
+            result[name] = BASELINES[each]() if each in BASELINES else Explainer(each)
         else:
             if isinstance(each, type) or not hasattr(each, "prepared"):
                 allowed = "a name, an Explainer or a baseline with its settings, such as Explainer('l2x', keep=5)"
                 raise TypeError(f"Each explainer must be {allowed}, got {each!r} (a {type(each).__name__}).")
-            made[str(name)] = each
-    return made
+            result[str(name)] = each
+    return result
 
 
 def _scenes(

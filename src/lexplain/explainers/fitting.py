@@ -145,9 +145,9 @@ class Fitting:
             return
         step = self.explainer.max_rows or kind_of(method.features).pace.max_rows(method.features)
         with torch.no_grad():
-            drawn = [method.distribution(part) for part in batch.chunks(step)]
-            if getattr(drawn[0], "k", None) is None:
-                logits = torch.cat([p.logits if p.valid is None else p.logits[p.valid][:, None] for p in drawn])
+            distributions = [method.distribution(part) for part in batch.chunks(step)]
+            if getattr(distributions[0], "k", None) is None:
+                logits = torch.cat([p.logits if p.valid is None else p.logits[p.valid][:, None] for p in distributions])
                 # NumPy's quantile, because torch's raises for more than 16 million numbers.
                 method.selector.offset -= float(np.quantile(logits.cpu().numpy(), 1 - rate))
 
@@ -170,8 +170,8 @@ class Fitting:
         return digest.hexdigest()
 
 
-def _check_outputs(outputs: Outputs | None, needed: Outputs, who: str) -> None:
+def _check_outputs(outputs: Outputs | None, needed: Outputs, name: str) -> None:
     """Raise if the outputs of a predictor or a model do not match the target."""
     if outputs is not None and outputs != needed:
         returned, expected = (f"{o.count} classes" if not o.real else "one real value" for o in (outputs, needed))
-        raise ValueError(f"{who} returns {returned} per row, but the target has {expected}. Use one that matches the target.")
+        raise ValueError(f"{name} returns {returned} per row, but the target has {expected}. Use one that matches the target.")

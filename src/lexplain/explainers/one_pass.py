@@ -39,10 +39,10 @@ class OnePass:
         encoded, check_numbers = self._encode(X)
         full_context = None if self.context is None else self.context(X, encoded.x)
         parts = []
-        for at in range(0, max(1, len(encoded.x)), self.max_rows):
-            rows = slice(at, at + self.max_rows)
+        for start in range(0, max(1, len(encoded.x)), self.max_rows):
+            rows = slice(start, start + self.max_rows)
             context, valid = (None if each is None else each[rows] for each in (full_context, encoded.valid))
-            parts.append(self._explain(encoded.x[rows], context, valid, None if at else check_numbers))
+            parts.append(self._explain(encoded.x[rows], context, valid, None if start else check_numbers))
         scores, mask = parts[0] if len(parts) == 1 else (torch.cat(column) for column in zip(*parts, strict=True))
         return encoded, scores, mask
 
@@ -60,8 +60,8 @@ class OnePass:
     ) -> tuple[Tensor, Tensor]:
         """Scores and masks on the CPU. `meanwhile` is called while the device computes."""
         selector = self.method.selector
-        few = x.device.type != "cpu" and len(x) * self.method.features.count <= FEW_SCORES
-        if few and not isinstance(selector.family, nn.Module):
+        small = x.device.type != "cpu" and len(x) * self.method.features.count <= FEW_SCORES
+        if small and not isinstance(selector.family, nn.Module):
             if meanwhile is not None:
                 meanwhile()
             p = selector.family(scores_on_cpu(selector, x, context, valid), None if valid is None else valid.cpu())
@@ -84,8 +84,8 @@ def prediction_of(method: Method, encoded: Encoded, mask: Tensor, *, units: tupl
     """
     step = max(1, max_rows // TEST_IMPUTATIONS)
     parts = []
-    for at in range(0, len(mask), step):
-        rows = slice(at, at + step)
+    for start in range(0, len(mask), step):
+        rows = slice(start, start + step)
         valid = None if encoded.valid is None else encoded.valid[rows]
         with seeded(0):  # the same imputations for every row and in every call
             parts.append(method.probabilities(encoded.x[rows], mask[rows].to(encoded.x.device), valid))

@@ -64,11 +64,11 @@ def choose_price(
         phases = method.plan.extra_round(method, chosen_value(path, "price"))
         history += fit(method, phases, train, validation, settings, fabric=fabric)
         method.eval()
-        again = set_price()
-        if chosen_value(again, "kept") >= chosen_value(path, "kept"):
+        new_path = set_price()
+        if chosen_value(new_path, "kept") >= chosen_value(path, "kept"):
             method.load_state_dict(before)
             break
-        path = again
+        path = new_path
     return path, history
 
 
@@ -150,7 +150,7 @@ def path_evaluator(
     rows, evaluators = concat_batches(train, validation), []
     parts = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).chunk(FOLDS)
     for index, part in enumerate(parts):
-        rest = torch.cat([other for at, other in enumerate(parts) if at != index])
+        rest = torch.cat([other for j, other in enumerate(parts) if j != index])
         learn, held = rows.take(rest[len(rest) // 10 :]), rows.take(rest[: len(rest) // 10])
         evaluators.append((part, train_evaluator(method.features, outputs, learn, held, steps=EVALUATOR_STEPS, fabric=fabric, seed=seed)))
     return combine_evaluators(evaluators), rows.to(fabric.device)
