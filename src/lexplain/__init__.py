@@ -1,6 +1,6 @@
-"""Which features made a prediction, one instance at a time, in one forward pass, with proof that the answer is honest.
+"""Explain which features made each prediction, in one forward pass, and test whether the explanation is honest.
 
-The flow, and the folders that show it:
+The folders follow the data:
 
     raw input -> features -> selector -> mask -> imputer -> predictor -> objective -> training -> explanation -> evaluation -> report
 
@@ -15,5 +15,5 @@ import lazy_loader
 
 __version__ = "0.1.0"
 
-# The public names are those of __init__.pyi; each is imported when it is first asked for, so that the command line answers at once.
+# The public names are those of __init__.pyi. Each is imported on first use, so that the command line starts fast.
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

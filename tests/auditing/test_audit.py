@@ -292,7 +292,7 @@ def test_the_threshold_of_off_the_data(apart, shown, verdict):
 @pytest.mark.parametrize(
     ("measures", "words"),
     [
-        (["odd"], "'odd' is no measure"),
+        (["odd"], "Unknown measure 'odd'"),
         (["fidelity"], "needs a model"),
         (["robustness"], "needs the explainer"),
         (["break-even"], r"needs a model, an explainer that was fitted here .* and shap \('lexplain\[peers\]'\)"),

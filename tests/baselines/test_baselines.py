@@ -227,7 +227,7 @@ def test_real_values(name):
     assert e.classes is None
     assert e.target_index.tolist() == [0] * 5
     assert e.scores.isfinite().all()
-    with pytest.raises(ValueError, match="a real-valued output has none"):
+    with pytest.raises(ValueError, match=r"target=.* real value"):
         quick(name).fit(X, model=model).explain(X[:5], target=1)
 
 
@@ -278,13 +278,13 @@ def test_no_gradients(name):
 
 @pytest.mark.parametrize("name", sorted(GRADIENTS))
 def test_categories_and_a_network(name):
-    with pytest.raises(ValueError, match="hold categories, but a torch network reads numbers"):
+    with pytest.raises(ValueError, match="categorical, but a torch network"):
         quick(name).fit(MIXED, model=network())
 
 
 @pytest.mark.parametrize("keep", [0, 5, -1, 0.5, True, "auto"])
 def test_what_cannot_be_kept(keep):
-    with pytest.raises(ValueError, match="a whole number of features, 1 to 4"):
+    with pytest.raises(ValueError, match="integer from 1 to 4"):
         quick("random", keep=keep).fit(X)
 
 

@@ -100,7 +100,7 @@ def test_two_trials_are_joined(real):
     ids=["rows differ", "names differ", "one axis"],
 )
 def test_refuses_parts_that_do_not_fit(scores, mask, names):
-    with pytest.raises(ValueError, match=r"do not fit; scores and mask must both be \(rows, features\)"):
+    with pytest.raises(ValueError, match=r"cores of shape .*\(rows, features\)"):
         Explanation(scores, mask, names)
 
 
@@ -150,7 +150,7 @@ def test_the_target_is_the_class_asked_for_else_the_predicted_one():
     assert explanation(target_index=torch.tensor([0, 0, 1]), compute_prediction=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
     assert explanation(compute_prediction=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
     assert explanation(compute_prediction=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
-    with pytest.raises(AttributeError, match="came without a predictor"):
+    with pytest.raises(AttributeError, match="no predictor"):
         explanation().prediction  # noqa: B018
 
 
@@ -253,7 +253,7 @@ def test_json_brings_rows_of_different_lengths_back():
 
 
 def test_padding_cannot_be_kept():
-    with pytest.raises(ValueError, match="the mask keeps padding"):
+    with pytest.raises(ValueError, match="mask keeps padding"):
         Explanation(SCORES, torch.ones(3, 3).bool(), WORDS, valid=THERE)
     for names in (WORDS[:2], (("one", "name", "too", "many"), *WORDS[1:])):
         with pytest.raises(ValueError, match="do not fit"):
@@ -366,7 +366,7 @@ SUMS = {
 def test_shap_adds_up_what_adds_up_alone(shap, plot):
     SUMS[plot](shap, of_forty_rows(additive=True, base_values=torch.linspace(0, 1, 40)).to_shap())
     for more in ({}, {"additive": True}, {"base_values": torch.zeros(40)}):  # both are needed: that they do, and from where
-        with pytest.raises(ValueError, match=r"the scores of realx say what matters, .* they add up to nothing, .* use beeswarm"):
+        with pytest.raises(ValueError, match=r"realx.* do not add up .*beeswarm"):
             SUMS[plot](shap, of_forty_rows(**more).to_shap())
 
 
@@ -381,7 +381,7 @@ def test_shap_computes_with_it(shap):
 
 def test_shap_may_be_missing(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "shap", None)
-    with pytest.raises(ImportError, match=r"shap is not installed; run: pip install 'lexplain\[peers\]'"):
+    with pytest.raises(ImportError, match=r"shap is not installed.*'lexplain\[peers\]'"):
         explanation().to_shap()
 
 
@@ -395,7 +395,7 @@ def test_the_base_goes_where_the_rows_go():
     assert torch.equal(back.base_values, BASE)
     old = {name: value for name, value in json.loads(explanation().to_json()).items() if name not in ("additive", "base")}
     assert Explanation.from_json(json.dumps(old)).additive is False  # what was written before there was a base
-    with pytest.raises(ValueError, match=r"base has shape \(2,\), but 3 explained rows need one base value each: \(3,\)"):
+    with pytest.raises(ValueError, match=r"base_values has shape \(2,\).* \(3,\)"):
         explanation(base_values=BASE[:2])
 
 

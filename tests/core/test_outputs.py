@@ -28,7 +28,7 @@ def test_targets_give_back_their_values(values, real):
 
 
 def test_refuses_a_target_of_another_kind():
-    with pytest.raises(TypeError, match="a target is a Categorical or a Normal distribution, not a Poisson"):
+    with pytest.raises(TypeError, match="Poisson"):
         target_values(Poisson(torch.ones(3)))
 
 

@@ -61,10 +61,10 @@ def test_bytes_replace_a_file_whole_or_not_at_all(path, monkeypatch):
 
 
 def test_what_is_missing_or_of_another_kind_is_refused(path):
-    with pytest.raises(FileNotFoundError, match=r"no file at .*; check the path"):
+    with pytest.raises(FileNotFoundError, match="File not found"):
         read_file(path, "kind")
     write_atomically(path, {"a": torch.ones(1)}, {"format": "other"})
-    with pytest.raises(ValueError, match="it says 'other', needed is 'kind'"):
+    with pytest.raises(ValueError, match=r"'other'.*'kind'"):
         read_file(path, "kind")
     write_bytes(path, b"text")
     with pytest.raises(ValueError, match="cannot be read as a safetensors file"):

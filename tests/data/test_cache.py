@@ -51,14 +51,14 @@ def test_a_missing_file_says_where_it_goes_and_where_it_comes_from(cache):
 def test_another_content_is_refused(cache, name):
     other = CONTENT + b"3,4\n"
     (cache / name).write_bytes(gzip.compress(other) if name.endswith("gz") else other)
-    with pytest.raises(ValueError, match=rf"{name} is not the file it should be: its sha256 is \w+, but {FILE.sha256} is needed"):
+    with pytest.raises(ValueError, match=rf"{name} .*sha256 \w+, expected {FILE.sha256}"):
         FILE.read()
 
 
 @pytest.mark.parametrize("content", [b"", b"no gzip", gzip.compress(CONTENT)[:-9]], ids=["empty", "no gzip", "cut short"])
 def test_a_damaged_file_is_refused(cache, content):
     (cache / "few.csv.gz").write_bytes(content)
-    with pytest.raises(ValueError, match=r"is damaged, or not compressed|is not the file it should be"):
+    with pytest.raises(ValueError, match=r"damaged|sha256"):
         FILE.read()
 
 
@@ -103,7 +103,7 @@ def test_what_is_there_is_not_fetched(cache, web, name):
 
 def test_another_file_on_the_web_is_refused_and_not_kept(cache, web):
     web["content"] = gzip.compress(b"other")
-    with pytest.raises(FileNotFoundError, match="could not be fetched"):
+    with pytest.raises(FileNotFoundError, match="could not be downloaded"):
         FETCHED.read()
     assert list(cache.iterdir()) == []
 
@@ -118,6 +118,6 @@ def test_a_failed_download_says_in_one_line_what_to_put_where(cache):
 
 
 def test_a_file_without_an_address_is_never_fetched(cache, web):
-    with pytest.raises(FileNotFoundError, match=r"get few.csv from https://example.org/few and put it there"):
+    with pytest.raises(FileNotFoundError, match=r"Download few.csv from https://example.org/few"):
         FILE.read()
     assert web["asked"] == []

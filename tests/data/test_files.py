@@ -50,7 +50,7 @@ def test_csv_label_by_its_usual_names(csv, name):
 def test_the_last_of_several_usual_names_is_the_label_and_it_is_said(csv, caplog):
     rows = read_table(csv("a,y,class\n1,5,7\n"))
     assert (rows.y.tolist(), rows.names) == ([7], ("a", "y"))
-    assert "the target is class, and y count as features" in caplog.text
+    assert "Using column class as the target and y as features" in caplog.text
 
 
 def test_a_named_label_leaves_the_usual_names_alone(csv, caplog):
@@ -86,30 +86,30 @@ def test_csv_as_spreadsheets_write_it(csv):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "words"),
     [
         ("", "is empty"),
         ("\n\n", "is empty"),
-        ("a,y\n", "holds no rows"),
+        ("a,y\n", "no rows"),
         ("a,a,y\n1,2,3\n", r"more than one column named \['a'\]"),
         (",a,y\n0,1,2\n", "column 1 has no name"),
-        ("a,b\n1,2\n", r"which column is the target\? Pass one of its columns as label: \['a', 'b'\]"),
+        ("a,b\n1,2\n", r"label: \['a', 'b'\]"),
         ("a;y\n1;2\n", "not separated by commas"),
-        ("a,city,y\n1,2,0\n2,Rome,1\n", r"'city' holds text \('Rome' in row 1\) among numbers \('2' in row 0\); make it all"),
-        ("a,y\n1,2,3\n4,5,6\n", "is no table"),
-        ("a,y\n1,2\n1,2,3\n", "is no table"),
-        ('a,y\n1,"2\n', "is no table"),
+        ("a,city,y\n1,2,0\n2,Rome,1\n", r"'city' .*\('Rome' in row 1\) .*\('2' in row 0\)"),
+        ("a,y\n1,2,3\n4,5,6\n", "not a table"),
+        ("a,y\n1,2\n1,2,3\n", "not a table"),
+        ('a,y\n1,"2\n', "not a table"),
         (b"a,y\n\xff,1\n", "not text in UTF-8"),
         (b"\xff\xfea\x00", "not text in UTF-8"),
         (b"a,y\n1,\x00\n", None),
     ],
 )
-def test_csv_refusals(csv, text, told):
+def test_csv_refusals(csv, text, words):
     path = csv(text)
-    if told is None:  # odd bytes must not crash the reader; the target is judged later
+    if words is None:  # odd bytes must not crash the reader; the target is judged later
         assert len(read_table(path).x) == 1
         return
-    with pytest.raises(ValueError, match=told) as refusal:
+    with pytest.raises(ValueError, match=words) as refusal:
         read_table(path)
     assert str(path) in str(refusal.value)
 
@@ -117,12 +117,12 @@ def test_csv_refusals(csv, text, told):
 def test_refuses_columns_that_are_not_there(csv):
     path = csv("a,y\n1,2\n")
     for arguments in ({"label": "b"}, {"outputs": ["b"]}, {"features": ["a", "b"]}):
-        with pytest.raises(ValueError, match=r"no column named \['b'\]; its columns are \['a', 'y'\]"):
+        with pytest.raises(ValueError, match=r"no column named \['b'\].*\['a', 'y'\]"):
             read_table(path, **arguments)
 
 
 def test_refuses_text_as_outputs(csv):
-    with pytest.raises(ValueError, match=r"columns \['p'\] hold text"):
+    with pytest.raises(ValueError, match=r"columns \['p'\] contain text"):
         read_table(csv("a,p,q\n1,x,0.5\n"), outputs=["p", "q"])
 
 
@@ -146,7 +146,7 @@ def test_what_a_fit_knows_as_text_stays_text(csv):
 
 
 def test_missing_file_and_unknown_ending(tmp_path, csv):
-    with pytest.raises(FileNotFoundError, match="no file at"):
+    with pytest.raises(FileNotFoundError, match="File not found"):
         read_table(tmp_path / "none.csv")
     with pytest.raises(ValueError, match=r"ends in '.xlsx'.*\.csv, \.npz"):
         read_table(csv("a", "rows.xlsx"))
@@ -170,22 +170,22 @@ def test_npz_without_y_can_be_explained_but_not_learned_from(npz):
 
 
 @pytest.mark.parametrize(
-    ("arrays", "told"),
+    ("arrays", "words"),
     [
         ({"a": X, "y": Y}, r"no array named \['x'\]"),
-        ({"x": X.astype(object), "y": Y}, "array x holds Python objects, which are never unpickled"),
-        ({"x": X, "y": np.array([{}, {}, {}])}, "array y holds Python objects"),
+        ({"x": X.astype(object), "y": Y}, "array x contains Python objects"),
+        ({"x": X, "y": np.array([{}, {}, {}])}, "array y contains Python objects"),
         ({"x": X, "y": Y[:2]}, "x has 3 rows and y the shape"),
         ({"x": X[0], "y": Y}, r"of shape \(2,\)"),
         ({"x": X[:0], "y": Y[:0]}, r"of shape \(0, 2\)"),
         ({"x": X.astype(str), "y": Y}, "numbers of shape"),
-        ({"x": X, "y": Y, "names": np.array(["a"])}, "one text a column"),
-        ({"x": X, "y": Y, "names": np.array([1, 2])}, "one text a column"),
+        ({"x": X, "y": Y, "names": np.array(["a"])}, "names the shape"),
+        ({"x": X, "y": Y, "names": np.array([1, 2])}, "names the shape"),
         ({"x": X, "y": Y, "names": np.array(["a", "a"])}, "more than one column"),
     ],
 )
-def test_npz_refusals(npz, arrays, told):
-    with pytest.raises(ValueError, match=told):
+def test_npz_refusals(npz, arrays, words):
+    with pytest.raises(ValueError, match=words):
         read_table(npz(**arrays))
 
 
@@ -204,7 +204,7 @@ def test_a_broken_or_foreign_npz_is_refused(tmp_path, npz):
 
 
 def test_npz_takes_no_column_names(npz):
-    with pytest.raises(ValueError, match="keeps its target in the array y"):
+    with pytest.raises(ValueError, match="array y"):
         read_table(npz(x=X, y=Y), "y")
 
 
@@ -215,14 +215,14 @@ def test_find_rows_knows_data_sets_and_files(csv, caplog):
     assert built_in.names == data.names
     path = str(csv("a,y,p0,p1\n1,0,0.2,0.8\n"))
     assert find_rows(path, "test", outputs="p0, p1").y.tolist() == [[0.2, 0.8]]
-    assert f"left out of {path}: y" in caplog.text
+    assert f"Ignored columns of {path}: y" in caplog.text
 
 
 @pytest.mark.parametrize(
-    ("source", "label", "told"), [("s3", "y", "target of its own"), ("s4", None, r"'s4' is neither a file .* the data sets are: s1, s2")]
+    ("source", "label", "words"), [("s3", "y", "built-in data set"), ("s4", None, r"'s4' is neither a file .*: s1, s2")]
 )
-def test_find_rows_refuses(source, label, told):
-    with pytest.raises(ValueError, match=told):
+def test_find_rows_refuses(source, label, words):
+    with pytest.raises(ValueError, match=words):
         find_rows(source, "train", label)
 
 

@@ -112,10 +112,10 @@ def test_the_menu_agrees_with_the_data(name, made_images):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"rows": 2000}, "rows=2,000, but digits has 1,078 to train on"),
+        ({"rows": 2000}, "rows=2,000 .*digits has 1,078"),
         ({"rows": 5}, "5 is too few"),
-        ({"rows": 30.0}, "rows=30.0, but a whole number"),
-        ({"seed": -1}, "seed=-1, but a whole number"),
+        ({"rows": 30.0}, "rows must be .*30.0"),
+        ({"seed": -1}, "seed must be .*-1"),
     ],
 )
 def test_refusals(options, told):
@@ -183,18 +183,18 @@ def test_idx_by_hand(tmp_path, monkeypatch):
         (b"\x00\x00\x08\x01\x00\x00", "starts with 00 00 08 01"),
         (b"\x00\x00\x09\x01\x00\x00\x00\x01\x00", "starts with 00 00 09 01, but an idx file of bytes in 1 dimensions"),
         (as_idx(np.zeros((2, 2))), "starts with 00 00 08 02"),
-        (as_idx(np.zeros(5))[:-1], "its header says 5 bytes, but 4 follow"),
-        (as_idx(np.zeros(5)) + b"\x00", "its header says 5 bytes, but 6 follow"),
+        (as_idx(np.zeros(5))[:-1], "its header announces 5 bytes, but 4 follow"),
+        (as_idx(np.zeros(5)) + b"\x00", "its header announces 5 bytes, but 6 follow"),
     ],
 )
 def test_a_file_that_is_no_idx_file_is_refused(tmp_path, monkeypatch, content, told):
-    with pytest.raises(ValueError, match=f"some is not understood: .*{told}"):
+    with pytest.raises(ValueError, match=f"some cannot be read: .*{told}"):
         idx(stored(tmp_path, monkeypatch, content), dimensions=1)
 
 
 def test_a_header_that_promises_the_world_is_refused(tmp_path, monkeypatch):
     content = bytes([0, 0, 8, 3, 128, 0, 0, 0, 128, 0, 0, 0, 0, 0, 0, 4])  # 2^64, which is 0 in whole numbers of 64 bits
-    with pytest.raises(ValueError, match="says 2147483648 x 2147483648 x 4 bytes, but 0 follow"):
+    with pytest.raises(ValueError, match="announces 2147483648 x 2147483648 x 4 bytes, but 0 follow"):
         idx(stored(tmp_path, monkeypatch, content), dimensions=3)
 
 
@@ -203,7 +203,7 @@ def test_a_header_that_promises_the_world_is_refused(tmp_path, monkeypatch):
     [
         (np.zeros((3, 28, 27)), np.zeros(3), "its images are 28 x 27, not 28 x 28"),
         (np.zeros((3, 28, 28)), np.zeros(4), "it has 4 labels for 3 images"),
-        (np.zeros((3, 28, 28)), np.array([0, 10, 1]), "it holds the label 10"),
+        (np.zeros((3, 28, 28)), np.array([0, 10, 1]), "label 10"),
     ],
 )
 def test_images_and_labels_that_do_not_fit_are_refused(images, labels, told, tmp_path, monkeypatch, image_files):
@@ -269,7 +269,7 @@ def test_published_files_have_the_published_counts(name, seen, tested, loaded):
 
 def test_images_are_no_table_but_an_npz_file(made_images):
     data = load_data("sp_mnist", rows=20)
-    with pytest.raises(ValueError, match=r"sp_mnist holds images of shape \(1, 28, 56\), which are no table; write an .npz file"):
+    with pytest.raises(ValueError, match=r"sp_mnist .*\(1, 28, 56\).*npz"):
         part_as_bytes(data, "test", ".csv")
     with np.load(io.BytesIO(part_as_bytes(data, "test", ".npz"))) as written:
         assert np.array_equal(written["x"], data.test.x)

@@ -76,7 +76,7 @@ def test_another_file_is_refused(name, tmp_path, made_tables):
     with pytest.raises(FileNotFoundError, match="LEXPLAIN_DATA"):
         load_data(name)
     (tmp_path / "cache" / path).write_text(made_tables[path] + "\n")
-    with pytest.raises(ValueError, match="is not the file it should be"):
+    with pytest.raises(ValueError, match="sha256"):
         load_data(name)
 
 

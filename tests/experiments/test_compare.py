@@ -371,7 +371,7 @@ def test_a_comparison_stopped_among_its_judges_computes_no_cell(data, monkeypatc
         return iter(())
 
     monkeypatch.setattr(store, "_finished", stopped)
-    with pytest.raises(ValueError, match="no cell is finished yet"):
+    with pytest.raises(ValueError, match="No cell is finished yet"):
         lx.compare("random", data, ["eACC"], 1, workers=2)
 
 
@@ -406,16 +406,16 @@ def test_measures_of_an_audit_are_those_of_a_comparison(data):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ({"explainers": ["realy"]}, "'realy' is no explainer; choose one of: ablation"),
-        ({"explainers": {"a": "shapp"}}, "'shapp' is no explainer"),
+        ({"explainers": ["realy"]}, "Unknown explainer 'realy'. Choose one of: ablation"),
+        ({"explainers": {"a": "shapp"}}, "Unknown explainer 'shapp'"),
         ({"explainers": {"a": 3}}, "an Explainer .* got 3"),
-        ({"data": "s4"}, "'s4' is no data set; choose one of"),
-        ({"measures": ["eaccc"]}, "'eaccc' is no measure; choose one of: acc"),
+        ({"data": "s4"}, "Unknown data set 's4'. Choose one of"),
+        ({"measures": ["eaccc"]}, "Unknown measure 'eaccc'. Choose one of: acc"),
         ({"seeds": 0}, "seeds .* got 0"),
         ({"seeds": [1, 1]}, "seeds .*1, 1"),
-        ({"keep": 12}, "keep=12, but a baseline keeps a whole number of features, 1 to 11"),
-        ({"keep": {"s1": 2}}, "'s1' is no data set of this comparison; choose one of: s3"),
-        ({"rows": 0}, "rows=0"),
+        ({"keep": 12}, "keep must be an integer from 1 to 11 .*12"),
+        ({"keep": {"s1": 2}}, "Unknown data set of this comparison 's1'. Choose one of: s3"),
+        ({"rows": 0}, "rows must be .*0"),
         ({"workers": 2, "model": lambda rows: rows}, "cannot be sent to other processes"),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
@@ -456,7 +456,7 @@ def test_parquet_is_read_back_as_it_was(found, tmp_path):
 
 def test_parquet_says_which_extra_it_needs(found, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"needs pyarrow, which is not installed; run: pip install 'lexplain\[parquet\]', or write \.csv"):
+    with pytest.raises(ImportError, match=r"pyarrow.* pip install 'lexplain\[parquet\]'.*\.csv"):
         found.to_parquet(tmp_path / "t.parquet")
     assert list(tmp_path.iterdir()) == []
 
@@ -496,10 +496,10 @@ def test_the_command(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["nobody", "--data", "s3"], "'nobody' is no explainer; choose one of"),
-        (["random", "--data", "s4"], "'s4' is no data set"),
-        (["random", "--data", "s3", "--measure", "luck"], "'luck' is no measure"),
-        (["random", "--data", "s3", "--out", "t.xlsx"], "choose one of: .csv, .json, .parquet, .html"),
+        (["nobody", "--data", "s3"], "Unknown explainer 'nobody'. Choose one of"),
+        (["random", "--data", "s4"], "Unknown data set 's4'"),
+        (["random", "--data", "s3", "--measure", "luck"], "Unknown measure 'luck'"),
+        (["random", "--data", "s3", "--out", "t.xlsx"], "Choose one of: .csv, .json, .parquet, .html"),
     ],
 )
 def test_the_command_refuses_in_one_line(words, told):

@@ -48,7 +48,7 @@ def test_without_background_it_explains_and_refuses_to_predict(tmp_path, imputer
     again = lx.Explainer.load(tmp_path / "none.lex", device="cpu")
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
     for ask in (lambda: again.explain(X).prediction, lambda: again.predict(X)):
-        with pytest.raises(ValueError, match=r"saved with background=0 and holds no rows .* explain works"):
+        with pytest.raises(ValueError, match=r"background=0.* explain works"):
             ask()
     assert explainer.explain(X).prediction.shape == (300, 2)  # the explainer itself is left as it was
     explainer.save(tmp_path / "few.lex", background=20)

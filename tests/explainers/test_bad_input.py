@@ -50,8 +50,8 @@ def fitted():
 
 
 def refused(error, *words):
-    """Expect an error whose message holds all these words."""
-    return pytest.raises(error, match="(?s)" + "".join(f"(?=.*{re.escape(word)})" for word in words))
+    """Expect an error whose message contains all these words, in upper or lower case."""
+    return pytest.raises(error, match="(?si)" + "".join(f"(?=.*{re.escape(word)})" for word in words))
 
 
 # ---- rows ----
@@ -64,11 +64,11 @@ BAD_ROWS = {
     "minus infinity": (with_value(-np.inf), ValueError, ["infinity", "row 7"]),
     "too large": (with_value(1e300), ValueError, ["too large for float32", "row 7"]),
     "NaN in a frame": (pd.DataFrame(with_value(np.nan, column=0), columns=FRAME.columns), ValueError, ["NaN", "row 7", "column age"]),
-    "text among numbers": (TEXT, ValueError, ["weight", "holds text ('heavy' in row 3)", "make it all numbers"]),
+    "text among numbers": (TEXT, ValueError, ["weight", "('heavy' in row 3)", "X.infer_objects()"]),
     "missing text": (FRAME.assign(age=[None] + ["old"] * 99), ValueError, ["NaN", "row 0", "age", "fillna"]),
-    "a name a row": (pd.DataFrame({"a": [str(j) for j in range(1001)]}), ValueError, ["'a'", "1,001 categories", "leave it out"]),
-    "text in an array": (np.where(X > 9, "a", "b"), ValueError, ["could not convert string", "encode text"]),
-    "objects": (np.full((100, 4), object()), TypeError, ["must hold numbers"]),
+    "a name a row": (pd.DataFrame({"a": [str(j) for j in range(1001)]}), ValueError, ["'a'", "1,001 categories"]),
+    "text in an array": (np.where(X > 9, "a", "b"), ValueError, ["could not convert string"]),
+    "objects": (np.full((100, 4), object()), TypeError, ["numeric"]),
     "one dimension": (X[:, 0], ValueError, ["(100,)", "(rows, columns) is needed", "reshape"]),
     "three dimensions": (X[:, :, None], ValueError, ["(100, 4, 1)", "(rows, columns)"]),
     "no rows": (X[:0], ValueError, ["0 sample(s)", "(0, 4)"]),
@@ -76,7 +76,7 @@ BAD_ROWS = {
     "one column": (X[:, :1], ValueError, ["n_features=1", "at least 2"]),
     "too few rows": (X[:19], ValueError, ["n_samples=19", "at least 20 rows"]),
     "complex": (X * 1j, ValueError, ["Complex", "real"]),
-    "dates": (FRAME.assign(age=pd.Timestamp("2020-01-01")), ValueError, ["age", "encode them first"]),
+    "dates": (FRAME.assign(age=pd.Timestamp("2020-01-01")), ValueError, ["age", "X.infer_objects()"]),
     "one group": (FRAME, ValueError, ["n_features=1", "at least 2"]),
 }
 
@@ -102,7 +102,7 @@ def test_so_few_rows_are_enough(rows, fitted):
 
 
 BAD_TO_EXPLAIN = {
-    "too few columns": (X[:, :3], ["X has 3 features", "expecting 4 features", "pass the columns of the fit"]),
+    "too few columns": (X[:, :3], ["X has 3 features", "expecting 4 features"]),
     "too many columns": (np.hstack([X, X]), ["X has 8 features", "expecting 4"]),
     "other order": (
         FRAME[["height", "age", "weight", "pulse"]],
@@ -112,7 +112,7 @@ BAD_TO_EXPLAIN = {
     "fewer names": (FRAME.drop(columns="age"), ["X has 3 features", "expecting 4"]),
     "NaN": (with_value(np.nan), ["NaN", "row 7", "impute or drop"]),
     "infinity": (with_value(np.inf), ["infinity", "row 7"]),
-    "text": (TEXT, ["weight", "hold text"]),
+    "text": (TEXT, ["weight", "text"]),
     "one row without its axis": (X[0], ["(4,)", "X.reshape(1, -1)"]),
 }
 
@@ -142,19 +142,19 @@ def test_scoring_and_saving_before_fit(tmp_path):
 # ---- labels ----
 
 BAD_LABELS = {
-    "one class": (np.zeros(100, int), ["one class only", "[0]", "at least two classes"]),
-    "one value": (np.full(100, 0.5), ["one value only", "whose target differs"]),
-    "too short": (Y[:99], ["X has 100 rows and y 99", "one y a row"]),
+    "one class": (np.zeros(100, int), ["one class only", "[0]"]),
+    "one value": (np.full(100, 0.5), ["constant"]),
+    "too short": (Y[:99], ["X has 100 rows and y 99"]),
     "too long": (np.append(Y, 1), ["X has 100 rows and y 101"]),
     "NaN": (np.where(Y, np.nan, 1.5), ["y contains NaN", "drop such rows"]),
     "infinity": (np.where(Y, np.inf, 1.5), ["y contains NaN or infinity"]),
     "missing among text": (np.where(Y, None, "no"), ["y contains NaN", "drop such rows"]),
-    "three dimensions": (np.zeros((100, 2, 2)), ["(100, 2, 2)", "one label or value a row"]),
-    "no probabilities": (np.tile([0.5, 0.6], (100, 1)), ["(100, 2)", "sum of 1", "softmax"]),
-    "below zero": (np.tile([-0.5, 1.5], (100, 1)), ["at least 0"]),
-    "several labels a row": (np.tile([1, 1, 0], (100, 1)), ["sum of 1"]),
+    "three dimensions": (np.zeros((100, 2, 2)), ["(100, 2, 2)", "probabilities"]),
+    "no probabilities": (np.tile([0.5, 0.6], (100, 1)), ["(100, 2)", "sum to 1", "softmax"]),
+    "below zero": (np.tile([-0.5, 1.5], (100, 1)), ["non-negative"]),
+    "several labels a row": (np.tile([1, 1, 0], (100, 1)), ["sum to 1"]),
     "none": (None, ["y is None", "model="]),
-    "empty": ([], ["(0,)", "one label or value a row"]),
+    "empty": ([], ["(0,)", "probabilities"]),
 }
 
 
@@ -168,54 +168,54 @@ def test_labels_that_cannot_be_explained(name, regime):
 
 @pytest.mark.parametrize(("target", "odd"), [("maybe", "'maybe'"), (1, "1"), (["yes"] * 99 + ["maybe"], "'maybe'")])
 def test_a_class_that_was_not_in_the_fit(target, odd):
-    with refused(ValueError, f"target {odd} is no class of the fit", "['no', 'yes']"):
+    with refused(ValueError, f"target contains {odd}", "['no', 'yes']"):
         AllBaseline().fit(X, np.where(Y, "yes", "no")).explain(X, target=target)
 
 
 @pytest.mark.parametrize("target", [["yes"] * 3, [["yes"]] * 100])
 def test_targets_that_are_not_one_a_row(target):
-    with refused(ValueError, f"target has shape {np.shape(target)} for 100 rows", "one class label, or one a row"):
+    with refused(ValueError, f"target has shape {np.shape(target)} for 100 rows"):
         AllBaseline().fit(X, np.where(Y, "yes", "no")).explain(X, target=target)
 
 
 def test_a_class_of_a_real_valued_output():
-    with refused(ValueError, "target=1", "real-valued output has none", "leave target out"):
+    with refused(ValueError, "target=1", "real value"):
         AllBaseline().fit(X, X[:, 0] + 0.5).explain(X, target=1)
 
 
 # ---- settings ----
 
 BAD_SETTINGS = {
-    "k of all features": ({"keep": 4}, ["keep=4", "of 4 features 1 to 3"]),
-    "k above": ({"keep": 9}, ["keep=9", "of 4 features 1 to 3"]),
+    "k of all features": ({"keep": 4}, ["keep=4", "of 4 features, 1 to 3"]),
+    "k above": ({"keep": 9}, ["keep=9", "of 4 features, 1 to 3"]),
     "k of none": ({"keep": 0}, ["keep=0", "1 to 3"]),
     "negative k": ({"keep": -1}, ["keep=-1", "1 to 3"]),
     "numpy's k": ({"keep": np.int64(4)}, ["keep=4", "1 to 3"]),
-    "rate of one": ({"keep": 1.0}, ["keep=1.0", "between 0 and 1", "whole number"]),
+    "rate of one": ({"keep": 1.0}, ["keep=1.0", "between 0 and 1", "integer"]),
     "rate of zero": ({"keep": 0.0}, ["keep=0.0", "between 0 and 1"]),
     "rate above": ({"keep": 2.5}, ["keep=2.5", "between 0 and 1"]),
     "rate of NaN": ({"keep": float("nan")}, ["keep=nan", "between 0 and 1"]),
-    "a word for keep": ({"keep": "some"}, ["keep='some'", "number of features", "rate"]),
-    "a truth for keep": ({"keep": True}, ["keep=True", "number of features"]),
+    "a word for keep": ({"keep": "some"}, ["keep must be", "'some'", "rate"]),
+    "a truth for keep": ({"keep": True}, ["keep must be", "True"]),
     "keep and penalty": ({"keep": 2, "penalty": 0.1}, ["keep=2", "penalty=0.1", "not both"]),
-    "negative penalty": ({"penalty": -0.1}, ["penalty=-0.1", "at least 0"]),
-    "infinite penalty": ({"penalty": float("inf")}, ["penalty=inf", "finite"]),
-    "a word for penalty": ({"penalty": "high"}, ["penalty='high'", "finite number"]),
-    "unknown method": ({"method": "magic"}, ["'magic' is no method", "choose one of", "default", *METHODS]),
-    "unknown regime": ({"regime": "post hoc"}, ["'post hoc' is no regime", "fixed, free, self, surrogate"]),
-    "unknown device": ({"device": "tpu"}, ["'tpu' is no device", "cpu, cuda, mps"]),
+    "negative penalty": ({"penalty": -0.1}, ["penalty", "at least 0", "-0.1"]),
+    "infinite penalty": ({"penalty": float("inf")}, ["penalty", "finite", "inf"]),
+    "a word for penalty": ({"penalty": "high"}, ["penalty", "finite number", "'high'"]),
+    "unknown method": ({"method": "magic"}, ["'magic'", "default", *METHODS]),
+    "unknown regime": ({"regime": "post hoc"}, ["'post hoc'", "fixed, free, self, surrogate"]),
+    "unknown device": ({"device": "tpu"}, ["'tpu'", "cpu, cuda, mps"]),
     "device out of reach": ({"device": "cpu:3"}, ["device='cpu:3'", "1 CPU device(s)", "'auto'"]),
     "device of no number": ({"device": "cpu:x"}, ["device='cpu:x'", "'auto'"]),
-    "no epochs": ({"epochs": 0}, ["epochs=0", "whole number above 0"]),
-    "half an epoch": ({"epochs": 0.5}, ["epochs=0.5", "whole number above 0"]),
-    "negative batch": ({"batch_size": -3}, ["batch_size=-3", "above 0"]),
-    "no batch": ({"batch_size": 0}, ["batch_size=0", "above 0"]),
-    "no rows in flight": ({"max_rows": 0}, ["max_rows=0", "above 0"]),
-    "a word for epochs": ({"epochs": "many"}, ["epochs='many'", "whole number"]),
-    "no speed": ({"learning_rate": 0}, ["learning_rate=0", "above 0"]),
-    "speed of NaN": ({"learning_rate": float("nan")}, ["learning_rate=nan", "above 0"]),
-    "groups of nothing": ({"features": Groups(groups={"g": ["x9"]})}, ["'x9'", "not there", "the columns are"]),
-    "groups that overlap": ({"features": Groups(groups={"g": [0, 1], "h": [1]})}, ["'x2'", "'g' and 'h'", "one group"]),
+    "no epochs": ({"epochs": 0}, ["epochs", "positive integer", "0"]),
+    "half an epoch": ({"epochs": 0.5}, ["epochs", "positive integer", "0.5"]),
+    "negative batch": ({"batch_size": -3}, ["batch_size", "positive", "-3"]),
+    "no batch": ({"batch_size": 0}, ["batch_size", "positive", "0"]),
+    "no rows in flight": ({"max_rows": 0}, ["max_rows", "positive", "0"]),
+    "a word for epochs": ({"epochs": "many"}, ["epochs", "positive integer", "'many'"]),
+    "no speed": ({"learning_rate": 0}, ["learning_rate", "positive", "0"]),
+    "speed of NaN": ({"learning_rate": float("nan")}, ["learning_rate", "positive", "nan"]),
+    "groups of nothing": ({"features": Groups(groups={"g": ["x9"]})}, ["'x9'", "'x1', 'x2'"]),
+    "groups that overlap": ({"features": Groups(groups={"g": [0, 1], "h": [1]})}, ["'x2'", "'g' and 'h'"]),
 }
 
 
@@ -267,7 +267,7 @@ def test_a_selector_of_another_width():
 @pytest.mark.parametrize("width", [1, 3])  # one logit would be sure of the one class it knows
 def test_a_predictor_of_another_width(width):
     network = nn.Sequential(nn.Linear(4, width))
-    with refused(ValueError, f"the network returned shape (4, {width})", "(4, 2), one logit a class"):
+    with refused(ValueError, f"network returned shape (4, {width})", "(4, 2)"):
         Explainer(predictor=network, epochs=1).fit(X, Y)
 
 
@@ -306,9 +306,7 @@ class NeedsAnObject(nn.Module):
         return self
 
 
-@pytest.mark.parametrize(
-    ("imputer", "words"), [({}, "imputer={} is no imputer"), (True, "is no imputer"), (NeedsAnObject, "a class method")]
-)
+@pytest.mark.parametrize(("imputer", "words"), [({}, "got {}"), (True, "got True"), (NeedsAnObject, "a class method")])
 def test_what_is_no_imputer(imputer, words):
     with refused(TypeError, words):
         Explainer("lex", imputer=imputer).fit(X, Y)
@@ -325,7 +323,7 @@ def test_labels_and_a_model_at_once():
 
 
 def test_neither_labels_nor_a_model():
-    with refused(ValueError, "y is None", "give labels y, or model="):
+    with refused(ValueError, "y is None", "model="):
         Explainer().fit(X)
 
 
@@ -341,15 +339,15 @@ def test_a_method_that_needs_a_model():
 
 
 BAD_MODELS = {
-    "other rows": (lambda rows: np.ones(3), ["shape (3,) for 100 rows", "(100, classes)", "(100,)", "predict_proba"]),
+    "other rows": (lambda rows: np.ones(3), ["shape (3,) for 100 rows", "(100, n_classes)", "(100,)", "predict_proba"]),
     "one number": (lambda rows: 0.5, ["shape () for 100 rows"]),
     "several outputs": (lambda rows: np.ones((2, 100, 2)) / 2, ["shape (2, 100, 2) for 100 rows"]),
     "no columns": (lambda rows: np.ones((100, 0)), ["shape (100, 0)"]),
-    "NaN": (lambda rows: np.where(chance(rows) > 0.5, np.nan, 0.5), ["NaN or infinity", "mend the model"]),
+    "NaN": (lambda rows: np.where(chance(rows) > 0.5, np.nan, 0.5), ["NaN or infinity"]),
     "infinity": (lambda rows: np.where(rows[:, 0] > 0, np.inf, 0.5), ["NaN or infinity"]),
     "labels": (lambda rows: np.where(rows[:, 0] > 0, "yes", "no"), ["<U3", "numbers are needed", "predict_proba rather than predict"]),
     "logits": (lambda rows: 5 * rows[:, :2], ["(100, 2)", "class probabilities", "softmax"]),
-    "one value always": (lambda rows: np.ones(len(rows)), ["one value only"]),
+    "one value always": (lambda rows: np.ones(len(rows)), ["constant"]),
     "a network of NaN": (nn.Sequential(nn.Linear(4, 2), nn.Threshold(9.0, float("nan"))), ["NaN or infinity"]),
 }
 
@@ -363,7 +361,7 @@ def test_models_that_cannot_be_explained(name, regime):
 
 
 def test_a_model_that_is_none():
-    with refused(TypeError, "model is a int", "scikit-learn estimator, an nn.Module or a function"):
+    with refused(TypeError, "model must be", "got int"):
         Explainer().fit(X, model=3)
 
 

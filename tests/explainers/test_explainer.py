@@ -411,7 +411,7 @@ def test_a_wrong_name_of_an_imputer_is_refused_before_the_model_is_asked():
     def model(rows):
         pytest.fail("asked")
 
-    with pytest.raises(ValueError, match="'gmm' is no imputer; choose one of: Constant, Gaussian, GaussianMixture"):
+    with pytest.raises(ValueError, match=r"Unknown imputer 'gmm'. Choose one of: Constant, Gaussian, GaussianMixture"):
         quick("lex", imputer="gmm").fit(X, model=model)
 
 

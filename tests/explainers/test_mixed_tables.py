@@ -101,13 +101,13 @@ def test_groups_join_columns_of_both_kinds():
 
 
 def test_a_category_that_the_fit_has_not_seen(fitted):
-    with pytest.raises(ValueError, match="'job' holds 'king' in row 0, which is no category of the fit"):
+    with pytest.raises(ValueError, match="'job' contains 'king' in row 0"):
         fitted[0].explain(X.assign(job="king"))
 
 
 @pytest.mark.parametrize("regime", ["self", "surrogate"])
 def test_a_network_is_told_before_it_is_asked(regime):
-    with pytest.raises(ValueError, match=r"columns \['job', 'land'\] hold categories, but a torch network reads numbers"):
+    with pytest.raises(ValueError, match=r"\['job', 'land'\] .* torch network"):
         Explainer("lex", regime=regime, epochs=1).fit(X, model=nn.Linear(5, 2))
 
 

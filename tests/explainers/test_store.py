@@ -267,7 +267,7 @@ def test_an_imputer_of_ones_own_is_not_taken_for_ours(tmp_path):
 
 
 def test_a_method_that_does_not_fit_the_weights(tmp_path, saved):
-    with pytest.raises(ValueError, match=r"do not fit the method: they differ in .*pass the method that was saved"):
+    with pytest.raises(ValueError, match=r"do not fit the method: .*selector"):
         Explainer.load(saved, method=realx(Columns().fit(X), Classes(2), Parts(selector=MLP((4,), 4, hidden=(8,)))))
 
 
@@ -354,10 +354,10 @@ FOREIGN = {
     "torch's own": (lambda path: torch.save({"weights": torch.zeros(3)}, path), "cannot be read as a safetensors file"),
     "truncated": (lambda path: path.write_bytes(path.read_bytes()[:-100]), "cannot be read as a safetensors file"),
     "truncated early": (lambda path: path.write_bytes(path.read_bytes()[:100]), "cannot be read as a safetensors file"),
-    "another program's": (lambda path: save_file({"w": torch.zeros(3)}, path), "not one of the kind needed: it says None"),
-    "with other notes": (lambda path: save_file({"w": torch.zeros(3)}, path, metadata={"format": "pt"}), "not one of the kind needed"),
+    "another program's": (lambda path: save_file({"w": torch.zeros(3)}, path), "wrong format: got None"),
+    "with other notes": (lambda path: save_file({"w": torch.zeros(3)}, path, metadata={"format": "pt"}), "wrong format"),
     "with broken notes": (lambda path: save_file({"w": torch.zeros(3)}, path, metadata={"lexplain": "{"}), "cannot be read"),
-    "a list of notes": (lambda path: save_file({"w": torch.zeros(3)}, path, metadata={"lexplain": "[1]"}), "not one of the kind needed"),
+    "a list of notes": (lambda path: save_file({"w": torch.zeros(3)}, path, metadata={"lexplain": "[1]"}), "wrong format"),
 }
 
 
@@ -371,9 +371,9 @@ def test_foreign_and_damaged_files_are_refused(name, saved):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"no file at .*missing.lex; check the path"):
+    with pytest.raises(FileNotFoundError, match=r"File not found.*missing.lex"):
         Explainer.load(tmp_path / "missing.lex")
-    with pytest.raises(FileNotFoundError, match="no file at"):
+    with pytest.raises(FileNotFoundError, match="File not found"):
         Explainer.load(tmp_path)
 
 
@@ -387,18 +387,18 @@ def set_in(*keys, value):
 
 
 BAD_RECORDS = {
-    "a later format": (set_in("format", value="lexplain.explainer/3"), "lexplain.explainer/3.*needed is 'lexplain.explainer/2'"),
+    "a later format": (set_in("format", value="lexplain.explainer/3"), "lexplain.explainer/3.*'lexplain.explainer/2'"),
     "a checkpoint": (set_in("format", value="lexplain.checkpoint/1"), "lexplain.checkpoint/1"),
     "features that run a program": (
         set_in("features", "kind", value="os.system"),
         "Unknown kind of features 'os.system'. Choose one of: columns, patches",
     ),
     "features of another module": (set_in("features", "kind", value="check"), "kind of features 'check'"),
-    "an imputer that runs code": (set_in("imputer", value="exec"), "'exec' is no imputer; choose one of: Constant"),
-    "an imputer of another kind": (set_in("imputer", value="fill"), "'fill' is no imputer"),
+    "an imputer that runs code": (set_in("imputer", value="exec"), "imputer 'exec'.*: Constant"),
+    "an imputer of another kind": (set_in("imputer", value="fill"), "imputer 'fill'"),
     "an imputer of other tensors": (set_in("imputer", value="Marginal"), "damaged.*imputer.background"),
     "settings that an imputer has not": (set_in("imputer_settings", value={"evil": 1}), "damaged.*evil"),
-    "a method that is no method": (set_in("method", value="eval"), "'eval' is no method; choose one of: basex"),
+    "a method that is no method": (set_in("method", value="eval"), "method 'eval'.*: basex"),
     "a parameter that is none": (set_in("parameters", "evil", value=1), "damaged.*evil"),
     "no features": (lambda record: record.pop("features"), "damaged.*features"),
     "no target": (lambda record: record.pop("target"), "damaged.*target"),

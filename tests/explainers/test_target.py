@@ -92,9 +92,9 @@ def test_a_regressor_is_asked_for_values():
 
 def test_a_classifier_that_knows_labels_alone_is_refused():
     model = SVC().fit(X, KIND)
-    with pytest.raises(TypeError, match="SVC has classes but no predict_proba; wrap it in CalibratedClassifierCV"):
+    with pytest.raises(TypeError, match=r"SVC has classes but no predict_proba.* CalibratedClassifierCV"):
         from_model(model, X)
-    with pytest.raises(ValueError, match="numbers are needed; pass predict_proba rather than predict"):
+    with pytest.raises(ValueError, match="predict_proba rather than predict"):
         from_model(model.predict, X)
 
 
@@ -115,7 +115,7 @@ def test_a_function_that_returns_lists_or_tensors():
 
 @pytest.mark.parametrize("model", [3, "name", None, [1]])
 def test_what_is_no_model_is_refused(model):
-    with pytest.raises(TypeError, match=f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function"):
+    with pytest.raises(TypeError, match=f"model must be .*got {type(model).__name__}"):
         as_function(model)
 
 

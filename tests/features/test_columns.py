@@ -221,12 +221,12 @@ def test_what_was_learned_survives_json(name):
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
-        (FRAME.assign(age=[1, "old", 2]), r"'age' is of type object, but holds text .'old' in row 1.; make it all numbers"),
-        (FRAME.assign(age=pd.Series([1, 2, 3], dtype=object)), r"holds integer values; make it all numbers, .* X.infer_objects"),
-        (FRAME.assign(age=pd.Series([[], [], []])), "holds mixed values"),
-        (FRAME.assign(age=pd.cut(FRAME["age"], 2)), "holds interval values"),
-        (FRAME.assign(age=pd.to_datetime(["2020", "2021", "2022"])), r"\['age'\] hold datetime64 values, but numbers are needed"),
-        (FRAME.assign(age=["young", None, "old"]), "contains NaN .first in row 1, column age.; .* fillna"),
+        (FRAME.assign(age=[1, "old", 2]), r"'age' of type object contains text .'old' in row 1."),
+        (FRAME.assign(age=pd.Series([1, 2, 3], dtype=object)), r"integer values.* X.infer_objects"),
+        (FRAME.assign(age=pd.Series([[], [], []])), "mixed values"),
+        (FRAME.assign(age=pd.cut(FRAME["age"], 2)), "interval values"),
+        (FRAME.assign(age=pd.to_datetime(["2020", "2021", "2022"])), r"\['age'\] contain datetime64 values"),
+        (FRAME.assign(age=["young", None, "old"]), "contains NaN .first in row 1, column age.* fillna"),
         (FRAME.assign(age=pd.Categorical(["young", None, "old"])), "contains NaN .first in row 1, column age."),
         (FRAME.assign(age=pd.Series([1, None, 2], dtype="Int64")), "contains NaN .first in row 1, column age."),
         (FRAME.assign(age=["a", "b", "c"], income=np.nan), "contains NaN .first in row 0, column income."),
@@ -234,7 +234,7 @@ def test_what_was_learned_survives_json(name):
         (FRAME.set_axis(["a", "a", "b", "c"], axis=1), r"more than one column named \['a'\]"),
         (FRAME.set_axis([1, "1", "b", "c"], axis=1), r"more than one column named \['1'\]"),
         (FRAME.set_axis([("a", 1), "b", "c", "d"], axis=1), r"label \('a', 1\) is neither text nor a number"),
-        (pd.DataFrame({"id": [f"u{j}" for j in range(1001)]}), "1,001 categories, but at most 1,000 can be encoded; leave it out"),
+        (pd.DataFrame({"id": [f"u{j}" for j in range(1001)]}), "1,001 categories; at most 1,000"),
         (FRAME.assign(income=[1.0, np.nan, 2]), "contains NaN .first in row 1, column income."),
         (FRAME.assign(income=[1.0, np.inf, 2]), "contains infinity .first in row 1, column income."),
         (FRAME.assign(income=[1.0, 1e300, 2]), "too large for float32"),
@@ -242,7 +242,7 @@ def test_what_was_learned_survives_json(name):
         (FRAME.to_numpy()[:0], "0 sample"),
         (FRAME.to_numpy()[:, :0], "0 feature"),
         (FRAME.to_numpy() * 1j, "Complex data not supported"),
-        (np.array([["a", "b"]]), "every column must hold numbers"),
+        (np.array([["a", "b"]]), "numeric"),
     ],
 )
 def test_refuses_rows_that_are_no_table_of_numbers_and_categories(rows, words):
@@ -264,17 +264,14 @@ def test_refuses_other_columns_than_those_of_the_fit():
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        (
-            {"job": ["cook", "pilot", "vet"]},
-            "'job' holds 'pilot' in row 1, which is no category of the fit .'cook', 'vet'.; leave",
-        ),
-        ({"land": pd.Categorical(["fr", "fr", "us"])}, "'land' holds 'us' in row 2, which is no category"),
-        ({"land": pd.Categorical(["fr", "it", "de"])}, "'land' holds 'it' in row 1, which is no category of the fit .'fr', 'de'."),
-        ({"size": [1, 2, 3]}, "'size' holds 3 in row 2"),
-        ({"job": [1, 2, 3]}, "'job' holds 1 in row 0"),
+        ({"job": ["cook", "pilot", "vet"]}, "'job' contains 'pilot' in row 1, .* 'cook', 'vet'"),
+        ({"land": pd.Categorical(["fr", "fr", "us"])}, "'land' contains 'us' in row 2"),
+        ({"land": pd.Categorical(["fr", "it", "de"])}, "'land' contains 'it' in row 1, .* 'fr', 'de'"),
+        ({"size": [1, 2, 3]}, "'size' contains 3 in row 2"),
+        ({"job": [1, 2, 3]}, "'job' contains 1 in row 0"),
         ({"job": ["cook", None, "vet"]}, "contains NaN .first in row 1, column job."),
         ({"land": pd.Categorical(["fr", None, "de"])}, "contains NaN .first in row 1, column land."),
-        ({"age": [1, "old", 2]}, r"columns \['age'\] hold text .'old' in row 1., but numbers are needed"),
+        ({"age": [1, "old", 2]}, r"columns \['age'\] contain text .'old' in row 1."),
         ({"income": [1, np.nan, 2]}, "contains NaN .first in row 1, column income."),
     ],
 )
@@ -286,9 +283,9 @@ def test_refuses_cells_that_are_not_of_the_fit(changed, words):
 
 def test_refuses_arrays_no_rows_and_networks_where_there_are_categories():
     fitted = Columns().fit(MIXED)
-    with pytest.raises(ValueError, match=r"X is a ndarray, but columns \['job', .*give a DataFrame"):
+    with pytest.raises(ValueError, match=r"X is a ndarray, but columns \['job', .*DataFrame"):
         fitted.encode(MIXED.to_numpy())
     with pytest.raises(ValueError, match="0 sample"):
         fitted.encode(MIXED[:0])
-    with pytest.raises(ValueError, match=r"columns \['job', .* hold categories, but a torch network reads numbers; pass a function"):
+    with pytest.raises(ValueError, match=r"\['job', .* torch network"):
         fitted.as_network_input(fitted.encode(MIXED).x)

@@ -103,7 +103,7 @@ def test_what_shap_asks_of_a_masker():
     assert not (masker(False, ROWS[0])[0] == ROWS[0]).any()
     assert as_masker(Constant(0.0), draws=7).shape(ROWS[0]) == (1, COUNT)  # one is enough
     assert masker.mask_shapes(ROWS[0]) == [(COUNT,)]
-    with pytest.raises(ValueError, match="draws=0, but a whole number above 0 is needed"):
+    with pytest.raises(ValueError, match=r"draws must be .*0"):
         as_masker(Constant(0.0), draws=0)
 
 
@@ -157,7 +157,7 @@ def test_fills_rows_in_the_units_of_a_fit():
 
 def test_refuses_masks_that_do_not_fit():
     fill = as_fill(Constant(0.0))
-    with pytest.raises(ValueError, match=r"the mask has shape \(3, 3\), but these rows need \(3, 4\), 1 where they are visible"):
+    with pytest.raises(ValueError, match=r"mask has shape \(3, 3\), but these rows need \(3, 4\)"):
         fill(ROWS, np.ones((3, 3)))
-    with pytest.raises(ValueError, match="a mask of 0 and 1 is needed"):
+    with pytest.raises(ValueError, match="0 and 1"):
         fill(ROWS, np.full((3, 4), 0.5))

@@ -133,5 +133,5 @@ def test_channels_are_hidden_together_and_half_of_the_masks_in_blocks():
 
 @pytest.mark.parametrize("settings", [{"latent": 0}, {"width": 1.5}, {"steps": 0}, {"block": 0}, {"learning_rate": 0.0}], ids=str)
 def test_fit_refuses_what_cannot_be(settings):
-    with pytest.raises(ValueError, match="above 0 is needed"):
+    with pytest.raises(ValueError, match="must be a positive"):
         VAEAC.fit(draw(30), **settings)

@@ -100,5 +100,5 @@ def test_rows_in_flight_are_bounded_and_change_nothing(hides):
 def test_errors():
     with pytest.raises(ValueError, match="several classes"):
         same_class(QueriedFunction(lambda x: x[:, :1]), FEATURES, TEST, only(0, rows=500))
-    with pytest.raises(ValueError, match="threshold it"):
+    with pytest.raises(ValueError, match="0 and 1"):
         same_class(model, FEATURES, TEST, torch.rand(500, COUNT))

@@ -25,7 +25,7 @@ def test_padding_counts_in_no_rate():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: kept(MASK / 2), "threshold it"),
+        (lambda: kept(MASK / 2), "0 and 1"),
         (lambda: selection_rate(MASK, MASK[:2]), "do not fit"),
     ],
 )

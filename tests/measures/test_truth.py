@@ -105,10 +105,10 @@ def test_ties_are_broken_at_random_and_reproducibly():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: tpr(torch.rand(2, 5), TRUTH), "threshold it"),
-        (lambda: tpr(MASK[:, :3], TRUTH), "do not fit a truth"),
-        (lambda: fdr(MASK, TRUTH[0]), "do not fit a truth"),
-        (lambda: median_rank(torch.rand(2, 4), TRUTH), "do not fit a truth"),
+        (lambda: tpr(torch.rand(2, 5), TRUTH), "0 and 1"),
+        (lambda: tpr(MASK[:, :3], TRUTH), "do not fit"),
+        (lambda: fdr(MASK, TRUTH[0]), "do not fit"),
+        (lambda: median_rank(torch.rand(2, 4), TRUTH), "do not fit"),
         (lambda: auroc_against_truth(torch.full((2, 5), torch.nan), TRUTH), "NaN"),
     ],
 )

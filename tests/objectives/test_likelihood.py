@@ -112,7 +112,7 @@ def test_an_impossible_class_costs_nothing_where_nobody_expects_it():
 
 
 def test_refuses_a_prediction_of_another_kind():
-    with pytest.raises(TypeError, match="a Normal target needs a prediction of the same kind, not a Categorical"):
+    with pytest.raises(TypeError, match=r"Normal target .*Categorical"):
         log_terms(as_target(torch.zeros(2), real=True), Categorical(logits=torch.zeros(2, 3)))
 
 

@@ -163,7 +163,7 @@ def test_map_shows_so_many_rows_and_features_and_says_so(make):
 
 
 def test_map_refuses_what_does_not_fit(make):
-    with pytest.raises(ValueError, match="do not fit a truth"):
+    with pytest.raises(ValueError, match="do not fit"):
         selection_map(make(), truth=np.ones((3, 4), dtype=bool))
     for draw in (selection_map, feature_rates):
         with pytest.raises(ValueError, match="least one row"):

@@ -154,7 +154,7 @@ def test_the_truth_of_pixels_is_drawn_on_patches():
     pixels = features.expand(mask)[:, 0]  # (2, 4, 6)
     by_patch, by_pixel = (image_grid(explanation, rows=2, truth=truth) for truth in (mask, pixels.flatten(1)))
     assert to_svg(by_patch) == to_svg(by_pixel) == to_svg(image_grid(explanation, rows=2, truth=pixels.numpy()))
-    with pytest.raises(ValueError, match=r"the truth has shape \(2, 7\), but 2 rows of 6 features"):
+    with pytest.raises(ValueError, match=r"truth has shape \(2, 7\), but 2 rows of 6 features"):
         image_grid(explanation, truth=np.ones((2, 7), dtype=bool))
 
 

@@ -100,7 +100,7 @@ def test_files_that_cannot_be_read(frame, tmp_path):
     with pytest.raises(ValueError, match="damaged"):
         lx.RightReasons.load(path)
     save_file(tensors, path, metadata={"lexplain": record.replace("right_reasons", "explainer")})
-    with pytest.raises(ValueError, match="not one of the kind needed"):
+    with pytest.raises(ValueError, match="wrong format"):
         lx.RightReasons.load(path)
 
 

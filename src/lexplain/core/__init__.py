@@ -1,4 +1,4 @@
-"""The nouns that every part shares, and `contracts`: what each family of parts promises. Almost no behaviour.
+"""Data classes that all parts share, and `contracts`, the interfaces of the part families.
 
 Mask semantics, everywhere: **1 (True) = visible**. Hard masks are bool tensors, soft masks are float tensors in [0, 1].
 """

@@ -1,4 +1,4 @@
-"""A batch of rows and what has become of them so far."""
+"""A batch of rows, its targets, and results computed so far."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ OF_ROWS = ("valid", "context", "explainer_masks", "irrelevant", "aux_target")  #
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of rows, what they should be explained as, and what has become of them so far."""
+    """A batch of rows, its targets, and results computed so far."""
 
     x: Tensor  # (b, ...) encoded rows
     target: Distribution  # batch (b,): Categorical or Normal
     valid: Tensor | None = None  # (b, d) of bool: False is padding, which is never selected
-    context: Tensor | None = None  # (b, c) what the selector may see beside x (MEED: the model's output)
-    explainer_masks: Tensor | None = None  # (b, d) of bool: masks that somebody chose for these rows, for readers to learn from
-    irrelevant: Tensor | None = None  # (b, ...) of bool: what people say must not be used, one mark a raw input or a feature
-    aux_target: Tensor | None = None  # (b, ...) what was computed of each row to learn from, such as gains to regress or what to show
+    context: Tensor | None = None  # (b, c) input of the selector in addition to x (MEED: the model's output)
+    explainer_masks: Tensor | None = None  # (b, d) of bool: masks of these rows that mask readers are trained on
+    irrelevant: Tensor | None = None  # (b, ...) of bool: must not be used; one entry per input or per feature
+    aux_target: Tensor | None = None  # (b, ...) computed training targets of each row, such as gains or masks
     progress: float = 0.0  # share of the training done, for schedules
     p: MaskDistribution | None = None  # of the selector
     mask: Tensor | None = None  # (M, L, b, d)
@@ -36,27 +36,27 @@ class Batch:
         return len(self.x)
 
     def take(self, rows: Tensor | slice) -> Batch:
-        """The trial of some rows only; what has become of them is forgotten."""
+        """A batch of some of the rows, without results."""
         return replace(self._each(lambda tensor: tensor[rows]), p=None, mask=None, predicted=None)
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same trial on another device."""
+        """The same batch on another device."""
         return self._each(lambda tensor: tensor.to(device))
 
     def _each(self, change: Callable[[Tensor], Tensor]) -> Batch:
-        """The trial with every tensor (b, ...) of its rows changed alike."""
+        """The batch with the same change applied to each tensor (b, ...)."""
         tensors = {name: getattr(self, name) for name in OF_ROWS}
         changed: dict[str, Any] = {name: None if tensor is None else change(tensor) for name, tensor in tensors.items()}
         target = as_target(change(target_values(self.target)), isinstance(self.target, Normal))
         return replace(self, x=change(self.x), target=target, **changed)
 
-    def chunks(self, most: int) -> list[Batch]:
-        """The trial in parts of so many rows at the most."""
-        return [self] if len(self) <= most else [self.take(slice(at, at + most)) for at in range(0, len(self), most)]
+    def chunks(self, max_rows: int) -> list[Batch]:
+        """The batch in parts of at most `max_rows` rows."""
+        return [self] if len(self) <= max_rows else [self.take(slice(i, i + max_rows)) for i in range(0, len(self), max_rows)]
 
 
 def concat_batches(one: Batch, other: Batch) -> Batch:
-    """The rows of two trials in one; of what has become of them nothing is kept."""
+    """The rows of two batches in one, without results."""
     pairs = {name: (getattr(one, name), getattr(other, name)) for name in OF_ROWS}
     both: dict[str, Any] = {name: None if any(part is None for part in pair) else torch.cat(pair) for name, pair in pairs.items()}
     values = torch.cat([target_values(one.target), target_values(other.target)])

@@ -1,6 +1,6 @@
-"""What each family of parts promises. A part need not inherit from these classes: it has to do what they say.
+"""Interfaces of the part families, as typed protocols. A part does not need to inherit from them.
 
-Shapes: b rows, d features, n rows of any batch, M outer draws of masks, L masks that are joined inside the objective.
+Shapes: b rows, d features, n rows of any batch, M outer samples of masks, L masks that the objective joins.
 """
 
 from __future__ import annotations
@@ -19,41 +19,41 @@ from .outputs import Outputs as Outputs
 if TYPE_CHECKING:
     from .batch import Batch
 
-RawRows: TypeAlias = Any  # rows as users have them: an array, a DataFrame, a tensor, a list of texts; only Features look inside
-Labels: TypeAlias = Any  # labels, values or probabilities as users have them; only `models.target` looks inside
-Model: TypeAlias = Any  # a model as users have it: an estimator, a network, any callable; only `models.target` looks inside
+RawRows: TypeAlias = Any  # rows as users have them: an array, a DataFrame, a tensor, a list of texts; only Features read them
+Labels: TypeAlias = Any  # labels, values or probabilities as users have them; only `models.target` reads them
+Model: TypeAlias = Any  # a model as users have it: an estimator, a network, any callable; only `models.target` reads it
 RandomState: TypeAlias = Any  # a seed, or what scikit-learn's `check_random_state` takes
 Json: TypeAlias = Any  # what a JSON file can hold
-ToolOutput: TypeAlias = Any  # what any tool returned of rows: an Explanation, scores, masks; only `auditing.as_explanation` looks inside
-ToolExplainer: TypeAlias = Any  # an explainer as users have it: an object with `explain`, or a function; only `auditing.callables` asks it
-Names: TypeAlias = tuple[str, ...] | tuple[tuple[str, ...], ...]  # one name a feature, or one tuple of names a row
+ToolOutput: TypeAlias = Any  # an Explanation, scores or masks of any tool; only `auditing.as_explanation` reads it
+ToolExplainer: TypeAlias = Any  # an explainer as users have it: an object with `explain`, or a function; only `auditing.callables` calls it
+Names: TypeAlias = tuple[str, ...] | tuple[tuple[str, ...], ...]  # one name per feature, or one tuple of names per row
 
 
 class Encoded(NamedTuple):
-    """Rows as networks and masks see them."""
+    """Encoded rows: the float tensor that networks and masks act on."""
 
     x: Tensor  # (b, *shape)
-    valid: Tensor | None = None  # (b, d) of bool: False is padding; None: every feature of every row is there
-    unexplained: Tensor | None = None  # (b,) features that a row has beyond the d of the fit; None: no row is longer
+    valid: Tensor | None = None  # (b, d) of bool: False is padding; None: no padding
+    unexplained: Tensor | None = None  # (b,) number of features of a row beyond the d of the fit; None: no row is longer
 
 
 class Features(Protocol):
-    """What can be on or off: the only part that knows what kind of input a row is.
+    """What a mask can keep or hide. The only part that depends on the kind of input.
 
-    `features.FeatureKind` is a base class with defaults for most of this. Objects are not changed: `fit` returns a new one.
+    `features.FeatureKind` is a base class with defaults for most methods. Objects are immutable: `fit` returns a new one.
 
-    `count` is fixed by the fit: of a longer row, the first `count` features are explained, and the rest stays visible to the model.
-    Rows of different length are padded. The encoded tensor alone tells where a row ends, so that `decode` gives back a row of its own
-    length; `valid` says the same for features. Encoded 0 means nothing: the mean of a column, black, the pad token.
+    `fit` sets `count`. Of a longer row, the first `count` features are explained, and the others stay visible to the model.
+    Rows of different length are padded. `decode` finds the length of a row in the encoded tensor alone; `valid` marks its features.
+    Encoded 0 is a neutral value: the mean of a column, black, the pad token.
     """
 
     @property
     def kind(self) -> str:
-        """The word by which networks, imputers, default methods and pictures are chosen: the name of a `core.kinds.Kind`."""
+        """Kind of input: the name of a `core.kinds.Kind`, which sets networks, imputer, default method and images."""
 
     @property
     def numeric(self) -> bool:
-        """Whether encoded values are quantities, so that noise can be added to them and means taken; False for token ids."""
+        """Whether encoded values are quantities, with which noise and means make sense; False for token ids."""
 
     @property
     def is_fitted(self) -> bool:
@@ -61,127 +61,125 @@ class Features(Protocol):
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """One name a raw input: the columns of a table, the numbers of an image."""
+        """One name per input: a column of a table, a number of an image."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One name a feature; where rows differ, one a place."""
+        """One name per feature; if names differ between rows, one per position."""
 
     @property
     def count(self) -> int:
-        """How many features d a row has at the most."""
+        """Maximum number of features d of a row."""
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of one encoded row."""
 
     def check(self, X: RawRows) -> RawRows:
-        """Return the rows in the form that explanations keep; refuse what are no rows of this kind. Numbers are not looked at."""
+        """Return the rows in the form that explanations keep. Raises if they are not of this kind; numbers are not checked."""
 
     def fit(self, X: RawRows) -> Features:
         """Learn the encoding from training rows."""
 
     def fit_encode(self, X: RawRows) -> tuple[Features, Encoded]:
-        """Learn the encoding and encode the same rows, which are scanned once where that is possible."""
+        """Learn the encoding and encode the same rows, in one scan if possible."""
 
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
-        """Turn raw rows into a tensor on a device; refuse rows unlike those of the fit. Never the caller's own memory."""
+        """Convert raw rows to a tensor on a device. Raises if they do not match the rows of `fit`. Never shares memory with X."""
 
     def decode(self, x: Tensor) -> RawRows:
-        """Turn encoded rows back into what a model reads."""
+        """Convert encoded rows to raw rows."""
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Turn encoded rows into what a torch network reads, with gradients; refuse where no network could read them."""
+        """Convert encoded rows to the input of a torch network, with gradients. Raises if a network cannot read such rows."""
 
     def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
-        """Return raw rows X as the model reads them: X itself where it came in the form of the fit, else what its encoding x decodes to."""
+        """Raw rows as the model expects them: X itself if it has the form of `fit`, otherwise x decoded."""
 
     def from_array(self, values: np.ndarray | Tensor) -> RawRows:
-        """Turn an array, which is what other tools hand on, into rows that `encode` reads."""
+        """Convert an array of another tool to rows that `encode` accepts."""
 
     def expand(self, mask: Tensor) -> Tensor:
-        """Turn feature masks or scores (..., d) into those of encoded inputs (..., *shape)."""
+        """Expand feature masks or scores (..., d) to the shape of encoded rows (..., *shape)."""
 
     def gather(self, values: Tensor) -> Tensor:
         """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
 
     def expand_scores(self, scores: Tensor) -> Tensor:
-        """Turn scores of features (b, d) into scores of raw inputs, in the layout of raw rows."""
+        """Scores of features (b, d) as scores of inputs, in the layout of raw rows."""
 
     def cell_values(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
-        """Return what raw rows hold, one column (n,) a feature; None where a feature is not one value."""
+        """Values of raw rows, one column (n,) per feature; None for a feature that is not one value."""
 
     def row_names(self, X: RawRows) -> Names:
-        """Name the features of raw rows: one tuple for all, or one a row."""
+        """Names of the features: one tuple for all rows, or one per row."""
 
     def neighbours(self) -> Tensor:
-        """Return the pairs (m, 2) of features that lie side by side, for connected masks."""
+        """Pairs (m, 2) of neighbouring features, for connected masks."""
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """Turn the truth of raw inputs, or of features, into (rows, d) of bool; refuse that of other rows."""
+        """Convert the ground truth of inputs or features to (rows, d) of bool. Raises if it belongs to other rows."""
 
     def state(self) -> dict[str, Any]:
-        """Return all that was learned and set, as plain JSON values; `Kind.restore` makes the object again."""
+        """Everything learned and set, as JSON values; `Kind.restore` rebuilds the object."""
 
 
 class MaskDistribution(Protocol):
-    """A distribution over masks (b, d). What else it can do is a method that it has or has not; an estimator says which it needs.
+    """Distribution over masks (b, d).
 
-    `relaxed(shape)` soft ones with gradients · `paired(shape)` both of one noise ·
-    `draw(shape)` hard ones with a log-probability (*shape, b) for the score function · `log_prob(mask)` · `coupled(shape)` what REBAR
-    needs · `antithetic(shape)` what DisARM needs: the classes below.
-    Padding is never on, and k above the number of valid features means all of them.
+    Optional methods are declared by the protocols below; an estimator's `needs` names the one it requires.
+    Padding is never visible, and k above the number of valid features means all of them.
     """
 
-    logits: Tensor  # (b, d) what the selector's network said
+    logits: Tensor  # (b, d) output of the selector's network
     valid: Tensor | None  # (b, d) of bool: False is padding
 
     @property
     def mode(self) -> Tensor:
-        """The mask (b, d) of bool to show."""
+        """The mask (b, d) of bool of the explanation."""
 
     @property
     def scores(self) -> Tensor:
-        """How important (b, d) each feature is: above one half where `mode` keeps it."""
+        """Importance (b, d) of each feature: above one half if `mode` keeps it."""
 
     @property
     def mean(self) -> Tensor:
-        """The chance (b, d) of each feature to be on; it may be a cheap approximation."""
+        """Probability (b, d) that a feature is visible; may be a cheap approximation."""
 
     def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw hard masks (*shape, b, d)."""
+        """Sample hard masks (*shape, b, d)."""
 
 
 class HasRelaxed(MaskDistribution, Protocol):
-    """Has soft masks."""
+    """Can sample soft masks."""
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw soft masks (*shape, b, d) that carry gradients to the logits."""
+        """Sample soft masks (*shape, b, d) that carry gradients to the logits."""
 
 
 class HasPaired(MaskDistribution, Protocol):
-    """Has hard masks and soft ones of the same noise."""
+    """Can sample hard masks and soft masks with the same noise."""
 
     def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and the relaxed ones of the same noise."""
+        """Sample hard masks and soft masks with the same noise."""
 
 
 class HasDraw(MaskDistribution, Protocol):
-    """Has hard masks with a log-probability."""
+    """Can sample hard masks with their log-probability."""
 
     def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and log-probabilities (*shape, b), for the score function."""
+        """Sample hard masks and their log-probabilities (*shape, b), for the score function."""
 
 
 class HasAntithetic(MaskDistribution, Protocol):
-    """Has pairs of masks of mirrored noise."""
+    """Can sample pairs of masks with mirrored noise."""
 
     def antithetic(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor, Tensor]:
-        """Draw two masks of mirrored noise, and the weight of each coordinate in DisARM's gradient."""
+        """Sample two masks with mirrored noise, and the weight of each coordinate in DisARM's gradient."""
 
 
 class CoupledSample(NamedTuple):
-    """What REBAR draws: a hard mask, its relaxation, one more relaxation given the hard mask, and the log-probability of the draw."""
+    """Sample for REBAR: a hard mask, its relaxation, a second relaxation given the hard mask, and the log-probability of the mask."""
 
     hard: Tensor  # (*shape, b, d) of bool
     soft: Tensor  # (*shape, b, d), carries gradients
@@ -190,45 +188,46 @@ class CoupledSample(NamedTuple):
 
 
 class HasCoupled(MaskDistribution, Protocol):
-    """Has what REBAR needs."""
+    """Can sample for REBAR."""
 
     def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
-        """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask."""
+        """Sample a hard mask, its relaxation, and a second relaxation given the hard mask."""
 
 
-MaskFamily: TypeAlias = Callable[[Tensor, Tensor | None], MaskDistribution]  # logits (b, d) and what is valid, to a distribution
+MaskFamily: TypeAlias = Callable[[Tensor, Tensor | None], MaskDistribution]  # logits (b, d) and valid features, to a distribution
 Cost: TypeAlias = Callable[[Tensor], Tensor]  # masks (M, L, b, d) to costs (M, b)
 
 
 class Imputer(Protocol):
-    """Fill what is hidden: an imputer takes x and a mask and returns an x of the same shape. It knows no model, no label and no loss.
+    """Replace hidden values. Does not depend on the model, the labels or the loss.
 
-    What is on is left alone; what is off cannot leak, and may be NaN. Hard masks are bool and fill with `torch.where`, soft ones mix. One
-    that learns has a class method `fit(x)`, or `fit(x, features=...)` where it must know what rows are made of; one that draws nothing sets
-    `random = False`; one whose filled values jump as a soft mask moves sets `smooth = False`.
+    Visible values are returned unchanged. Hidden values may be NaN and must not influence the result.
+    Hard masks are bool and choose with `torch.where`; soft masks mix visible and imputed values.
+    An imputer that is fitted has a class method `fit(x)` or `fit(x, features=...)`. It sets `random = False` if it uses no random numbers,
+    and `smooth = False` if imputed values are not continuous in a soft mask.
     """
 
     def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, *shape) where a mask (n, *shape) is off."""
+        """Replace the values of x (n, *shape) that an encoded mask (n, *shape) hides."""
 
 
 class Predictor(Protocol):
-    """Predict from a filled row: (filled x, raw mask) to a distribution of the target. It trains if it is a `models.Trained`."""
+    """Predict the target from an imputed row: (imputed x, encoded mask) to a distribution. Only a `models.Trained` is trained."""
 
     @property
     def outputs(self) -> Outputs:
-        """What it predicts."""
+        """Type of the predictions."""
 
     def __call__(self, filled: Tensor, mask: Tensor) -> Distribution:
-        """The distribution (n,) of the target given filled rows and raw masks, both (n, *shape)."""
+        """The distribution (n,) of the target given imputed rows and encoded masks, both (n, *shape)."""
 
 
 class Estimator(Protocol):
-    """Turn the cost of masks into a scalar whose gradient trains the selector. It never learns what the cost is made of."""
+    """Turn the cost of masks into a scalar whose gradient trains the selector. It does not know what the cost consists of."""
 
     @property
     def needs(self) -> str:
-        """The method that it needs of a mask distribution, such as "relaxed"."""
+        """The method that the mask distribution must have, such as "relaxed"."""
 
     @property
     def needs_gradient(self) -> bool:
@@ -236,24 +235,24 @@ class Estimator(Protocol):
 
     @property
     def masks_per_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
+        """Maximum number of masks per row in one call of the cost."""
 
     def __call__(self, p: Any, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
-        """The scalar, of a mask distribution with what it needs.
+        """The scalar whose gradient trains the selector.
 
         Args:
-            p: the mask distribution.
-            cost: what masks cost.
-            baseline: (b,) a guess of the cost that knows nothing of the mask.
-            group: how many masks L the cost joins.
+            p: Mask distribution with the method in `needs`.
+            cost: Function from masks to costs.
+            baseline: (b,) prediction of the cost that does not depend on the mask.
+            group: Number of masks L that the cost joins.
         """
 
     def masks(self, p: Any, shape: tuple[int, ...]) -> Tensor:
-        """Draw masks (*shape, b, d) as a predictor must learn to read them: hard or soft."""
+        """Sample masks (*shape, b, d) to train a predictor on: hard or soft."""
 
 
 class Term(Protocol):
-    """A part of an objective, in nats: a trial to costs (M, b) of its masks, or to costs (b,) of its mask distribution."""
+    """Term of an objective, in nats: a batch to costs (M, b) of its masks, or to costs (b,) of its mask distribution."""
 
     def __call__(self, batch: Batch) -> Tensor:
         """The cost of each row."""

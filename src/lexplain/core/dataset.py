@@ -1,4 +1,4 @@
-"""A data set in parts."""
+"""Data sets with their splits."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from .contracts import Features, RawRows
 class DataSplit:
     """One split of a data set."""
 
-    x: RawRows  # (n, ...) float32 array, or a DataFrame where columns have types of their own
+    x: RawRows  # (n, ...) float32 array, or a DataFrame if column types differ
     y: np.ndarray  # (n,) labels or real values, or (n, c) probabilities
-    truth: np.ndarray | None = None  # (n, d) of bool: the features that really decide
-    probabilities: np.ndarray | None = None  # (n, c) what the best possible model would say
+    truth: np.ndarray | None = None  # (n, d) of bool: ground truth
+    probabilities: np.ndarray | None = None  # (n, c) class probabilities of the best possible model
 
     def __len__(self) -> int:
         return len(self.x)
@@ -25,17 +25,17 @@ class DataSplit:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Train, validation and test rows with their names and, where it is known, the truth."""
+    """Train, validation and test rows with their names and, if known, the ground truth."""
 
     name: str
     description: str
     train: DataSplit
     validation: DataSplit
     test: DataSplit
-    names: tuple[str, ...]  # one a raw column
-    features: Features | None = None  # Features to explain it with; None: one feature a column
-    control_flow: int | None = None  # the feature that only decides which others matter
+    names: tuple[str, ...]  # one per raw column
+    features: Features | None = None  # default features; None: one feature per column
+    control_flow: int | None = None  # feature that decides which other features matter
 
     def frame(self, part: DataSplit) -> pd.DataFrame:
-        """The rows of a part as a DataFrame with the data set's names."""
+        """The rows of a split as a DataFrame with the data set's names."""
         return part.x if isinstance(part.x, pd.DataFrame) else pd.DataFrame(part.x, columns=list(self.names))

@@ -1,4 +1,4 @@
-"""A short name that equal things share, and things that differ in any setting do not."""
+"""Short digests of objects: equal for equal settings, different if any setting differs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .contracts import Json
 
 
 def digest(*things: Any) -> str:
-    """Hexadecimal digits that tell these things from all others, by what they hold; the same in every process."""
-    found = hashlib.blake2b(digest_size=12)
+    """Hexadecimal digest of the contents of some objects; the same in every process."""
+    result = hashlib.blake2b(digest_size=12)
     for thing in things:
-        found.update(_content(thing, ()))
-    return found.hexdigest()
+        result.update(_content(thing, ()))
+    return result.hexdigest()
 
 
 def short_digest(record: Json) -> str:
-    """Eight hexadecimal digits of plain JSON values, for the name of a file; the order of keys does not count."""
+    """Eight hexadecimal digits of plain JSON values, for a file name; the order of keys does not matter."""
     return hashlib.blake2b(json.dumps(record, sort_keys=True).encode(), digest_size=4).hexdigest()
 
 
 def _content(thing: object, within: tuple[int, ...]) -> bytes:
-    """What a thing holds, as bytes; a thing that holds itself is told once."""
+    """The content of an object as bytes; an object that contains itself is expanded once."""
     if id(thing) in within:
         return b"itself"
     head = f"{type(thing).__module__}.{type(thing).__qualname__}:".encode()
@@ -55,7 +55,7 @@ def _content(thing: object, within: tuple[int, ...]) -> bytes:
 
 
 def _code(code: CodeType) -> list[object]:
-    """What a function does: its steps, names and constants; those of functions inside it too, whose own words hold addresses."""
+    """Bytecode, names and constants of a function and of its inner functions, whose repr would contain addresses."""
     constants = [
         _code(each) if isinstance(each, CodeType) else sorted(map(repr, each)) if isinstance(each, frozenset) else repr(each)
         for each in code.co_consts
@@ -64,20 +64,20 @@ def _code(code: CodeType) -> list[object]:
 
 
 def _parts(thing: object) -> Mapping[str, object] | Mapping[int, object] | None:
-    """What a thing is made of, by name; None: it says all of itself."""
+    """The parts of an object by name; None: its repr is complete."""
     if isinstance(thing, Mapping):
         return dict(thing)
     if isinstance(thing, (list, tuple)):
         return dict(enumerate(thing))
     if isroutine(thing) or isinstance(thing, type):
-        code = getattr(thing, "__code__", None)  # of a function; others are their name
-        whole = {
+        code = getattr(thing, "__code__", None)  # functions have code; classes and builtins only a name
+        identity = {
             "name": getattr(thing, "__qualname__", ""),
             "module": getattr(thing, "__module__", ""),
             "of": getattr(thing, "__self__", None),
         }
         held = [cell.cell_contents for cell in getattr(thing, "__closure__", None) or ()]
-        return {**whole, "code": None if code is None else _code(code), "defaults": getattr(thing, "__defaults__", None), "holds": held}
+        return {**identity, "code": None if code is None else _code(code), "defaults": getattr(thing, "__defaults__", None), "holds": held}
     if isinstance(thing, partial):
         return {"function": thing.func, "arguments": thing.args, "named": thing.keywords}
     if isinstance(thing, nn.Module):

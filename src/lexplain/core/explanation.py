@@ -1,4 +1,4 @@
-"""What an explainer says: plain data."""
+"""Explanations, as plain data."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ FORMAT = "lexplain.explanation/2"
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Which features made each prediction: plain data, one class (or output) at a time."""
+    """Scores and mask for some rows, for one class or output per row."""
 
-    scores: Tensor  # (b, d) higher means more important
-    mask: Tensor  # (b, d) of bool: the features the method keeps
-    names: Names  # d names; or, where rows differ, one tuple of names a row
-    data: RawRows = None  # the rows explained, as they were given
+    scores: Tensor  # (b, d) importance; higher is more important
+    mask: Tensor  # (b, d) of bool: True = kept
+    names: Names  # d feature names, or one tuple per row if rows differ
+    data: RawRows = None  # the explained rows, as passed in
     method: str = ""
-    features: Features | None = None  # what turns a feature mask into a raw mask
-    target_index: Tensor | None = None  # (b,) the class asked for; None: the predicted one
+    features: Features | None = None  # maps feature masks to encoded inputs
+    target_index: Tensor | None = None  # (b,) explained class if one was requested; None: the predicted class
     compute_prediction: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
     classes: tuple[Labels, ...] | None = None  # c class labels; None for a real-valued output
-    additive: bool = False  # whether base and scores add up to the prediction, as Shapley values do and selections do not
-    base_values: Tensor | None = None  # (b,) what the scores of an additive method add up from
-    valid: Tensor | None = None  # (b, d) of bool: False is padding, where rows differ in length; None: all are there
-    unexplained: Tensor | None = None  # (b,) features that a row has beyond those of the fit, which stay visible; None: there are none
-    perturbation_based: bool | None = None  # whether the model was asked about rows with features taken out; None: nobody knows
+    additive: bool = False  # True if base_values plus scores equal the prediction (Shapley values)
+    base_values: Tensor | None = None  # (b,) starting value of additive scores
+    valid: Tensor | None = None  # (b, d) of bool: False is padding; None: no padding
+    unexplained: Tensor | None = None  # (b,) number of features beyond those of the fit, which stay visible; None: no row has any
+    perturbation_based: bool | None = None  # True if the model was queried on rows with hidden features; None: unknown
 
     def __post_init__(self) -> None:
         shape, names, own = self.scores.shape, self.names, self.names_per_row
         fits = self.scores.ndim == 2 and shape == self.mask.shape and (self.valid is None or self.valid.shape == shape)
         if not fits or not (len(names) == shape[0] and all(len(row) <= shape[1] for row in names) if own else len(names) == shape[1]):
             raise ValueError(
-                f"scores of shape {tuple(shape)}, a mask of shape {tuple(self.mask.shape)} and {len(names)} names of "
-                f"{'rows' if own else 'features'} do not fit; scores and mask must both be (rows, features)"
+                f"Scores of shape {tuple(shape)}, a mask of shape {tuple(self.mask.shape)} and {len(names)} names of "
+                f"{'rows' if own else 'features'} do not fit. Scores and mask must both be (rows, features)."
             )
         if self.valid is not None and bool((self.mask & ~self.valid).any()):
-            raise ValueError("the mask keeps padding, which is no feature; a feature that is not valid can never be kept")
+            raise ValueError("The mask keeps padding (valid is False there).")
         if self.base_values is not None and tuple(self.base_values.shape) != shape[:1]:
             raise ValueError(
-                f"base has shape {tuple(self.base_values.shape)}, but {shape[0]} explained rows need one base value each: ({shape[0]},)"
+                f"base_values has shape {tuple(self.base_values.shape)}, but one value per explained row is needed: ({shape[0]},)."
             )
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def __eq__(self, other: object) -> bool:
-        """Whether both say the same of the same features; the rows and the predictor do not count."""
+        """Whether scores, masks and names are equal; the rows and the predictor are not compared."""
         if not isinstance(other, Explanation):
             return NotImplemented
         tensors = ("scores", "mask", "target_index", "base_values", "valid", "unexplained")
@@ -67,43 +67,43 @@ class Explanation:
             _same(getattr(self, name), getattr(other, name)) for name in tensors
         )
 
-    __hash__ = None  # type: ignore[assignment]  # what is equal by its numbers has no cheap hash
+    __hash__ = None  # type: ignore[assignment]  # no cheap hash agrees with this equality
 
     def __getitem__(self, rows: int | slice | Sequence[int] | Tensor) -> Explanation:
         """The explanation of some rows only."""
         index = np.arange(len(self))[rows if not isinstance(rows, Tensor) else rows.cpu().numpy()].reshape(-1)
-        at = torch.as_tensor(index)
+        chosen = torch.as_tensor(index)
         return replace(
             self,
-            scores=self.scores[at],
-            mask=self.mask[at],
+            scores=self.scores[chosen],
+            mask=self.mask[chosen],
             names=self._names_of(index),
             data=take_rows(self.data, index),
-            target_index=None if self.target_index is None else self.target_index[at],
-            compute_prediction=None if self.compute_prediction is None else lambda: self.prediction[at],
-            base_values=None if self.base_values is None else self.base_values[at],
-            valid=None if self.valid is None else self.valid[at],
-            unexplained=None if self.unexplained is None else self.unexplained[at],
+            target_index=None if self.target_index is None else self.target_index[chosen],
+            compute_prediction=None if self.compute_prediction is None else lambda: self.prediction[chosen],
+            base_values=None if self.base_values is None else self.base_values[chosen],
+            valid=None if self.valid is None else self.valid[chosen],
+            unexplained=None if self.unexplained is None else self.unexplained[chosen],
         )
 
     def _names_of(self, index: np.ndarray) -> Names:
-        """The names of some rows; without rows, where each had its own, those of the places."""
+        """The names of some rows; without rows, the column names."""
         some: Names = tuple(self.names[i] for i in index) if self.names_per_row else self.names
         return some or self.column_names
 
     @property
     def names_per_row(self) -> bool:
-        """Whether each row has names of its own."""
+        """Whether each row has its own names."""
         return len(self.names) > 0 and not isinstance(self.names[0], str)
 
     def row_names(self, row: int) -> tuple[str, ...]:
-        """The d names of one row's features; those of padding are empty."""
+        """The d feature names of one row; names of padding are empty."""
         names = self.names[row] if self.names_per_row else self.names
         return (*(str(name) for name in names), *[""] * (self.scores.shape[1] - len(names)))
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """One name a column of the scores, whatever the rows: the features' own, else their places, from 1."""
+        """One name per column of the scores, for all rows: the name of the feature, or its position from 1."""
         if not self.names_per_row:
             return self.row_names(0) if len(self) else tuple(map(str, self.names))
         known = None if self.features is None else self.features.names
@@ -111,19 +111,19 @@ class Explanation:
 
     @property
     def feature_counts(self) -> Tensor:
-        """(b,) how many features each row has, padding left out."""
+        """(b,) number of features of each row, without padding."""
         return torch.full((len(self),), self.scores.shape[1]) if self.valid is None else self.valid.sum(1)
 
     @cached_property
     def prediction(self) -> Tensor:
-        """(b, c) class probabilities, or (b, 1) values, from the kept features alone; computed when first read."""
+        """(b, c) class probabilities, or (b, 1) values, from the kept features alone; computed on first access."""
         if self.compute_prediction is None:
-            raise AttributeError("this explanation came without a predictor; explain with a fitted Explainer to have one")
+            raise AttributeError("This explanation has no predictor. Explanations of a fitted Explainer have one.")
         return self.compute_prediction()
 
     @cached_property
     def target(self) -> Tensor:
-        """(b,) index of the class explained: the one asked for, else the predicted one (0 for a real-valued output)."""
+        """(b,) index of the explained class: the requested one, otherwise the predicted one (0 for a real-valued output)."""
         return self.target_index if self.target_index is not None else self.prediction.argmax(1)
 
     @property
@@ -131,7 +131,7 @@ class Explanation:
         return self.data.index if isinstance(self.data, (pd.DataFrame, pd.Series)) else pd.RangeIndex(len(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row an instance; `frame["score"]` and `frame["kept"]` hold one column a feature, and `frame["name"]` where names differ."""
+        """One row per explained row. `frame["score"]`, `frame["kept"]` and, if rows differ, `frame["name"]` have a column per feature."""
         columns = list(self.column_names)
         parts = {
             "score": pd.DataFrame(self.scores.cpu().numpy(), columns=columns, index=self._index),
@@ -142,16 +142,16 @@ class Explanation:
         return pd.concat(parts, axis=1)
 
     def as_list(self, row: int, *, kept_only: bool = True) -> list[tuple[str, float]]:
-        """(name, score) of one row's kept features, the most important first."""
+        """(name, score) of the kept features of one row, most important first."""
         scores, kept, names = self.scores[row], self.mask[row], self.row_names(row)
-        there = kept if kept_only else torch.ones_like(kept) if self.valid is None else self.valid[row]
+        listed = kept if kept_only else torch.ones_like(kept) if self.valid is None else self.valid[row]
         order = scores.argsort(descending=True, stable=True).tolist()
-        return [(names[j], float(scores[j])) for j in order if bool(there[j])]
+        return [(names[j], float(scores[j])) for j in order if bool(listed[j])]
 
     def to_json(self) -> str:
-        """The explanation as JSON text; `Explanation.from_json` reads it back (without the rows and the predictor).
+        """The explanation as JSON text, without the rows and the predictor; `Explanation.from_json` reads it.
 
-        The predictor is not run for it: the explained class is in the text where it was asked for, or where `prediction` was read before.
+        The predictor is not called: the text contains the explained class if it was requested, or if `prediction` was read before.
         """
         longer = {} if self.unexplained is None else {"unexplained": self.unexplained.tolist()}
         return json.dumps(
@@ -173,7 +173,7 @@ class Explanation:
 
     @classmethod
     def from_json(cls, text: str) -> Explanation:
-        """Read what `to_json` wrote, or say why it cannot be read."""
+        """Read the output of `to_json`; raises for other text."""
         record = _record_in(text)
         names: Json = tuple(name if isinstance(name, str) else tuple(name) for name in record["names"])
         width = len(record["scores"][0]) if record["scores"] else len(names)
@@ -192,23 +192,23 @@ class Explanation:
         )
 
     def to_shap(self) -> Any:
-        """The `shap.Explanation` that shap's beeswarm, bar, scatter and heatmap plots draw; waterfall and force need an additive method.
+        """A `shap.Explanation` for shap's beeswarm, bar, scatter and heatmap plots; waterfall and force need an additive method.
 
-        Categories are numbers in `data` and themselves in `display_data`; both are None where a feature is several columns.
+        `data` contains categories as numbers and `display_data` as text; both are None if a feature is several columns.
         """
         shap = check.require("shap", extra="peers")
-        numbers, shown = self._values()
+        numbers, text = self._values()
         base = self.base_values.cpu().numpy() if self.additive and self.base_values is not None else NoBaseValue(self.method)
         names = list(self.column_names)
-        return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=shown, feature_names=names)
+        return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=text, feature_names=names)
 
     def cell_values(self, row: int) -> list[object]:
-        """What one row holds at each feature; None where that is not one value, or not known."""
+        """The value of each feature in one row; None if it is not one value, or unknown."""
         columns = self._columns(take_rows(self.data, np.array([row])))
         return [None if column is None else column[0] for column in columns]
 
     def _columns(self, data: RawRows) -> list[pd.Series[Any] | None]:
-        """What rows hold, one column a feature."""
+        """The values of rows, one column per feature."""
         count = self.scores.shape[1]
         if data is None:
             return [None] * count
@@ -218,7 +218,7 @@ class Explanation:
         return [table.iloc[:, j].reset_index(drop=True) for j in range(count)] if table.shape[1] == count else [None] * count
 
     def _values(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        """The features' values (b, d) as numbers and, if some are none, as they were given; None where a feature is not one value."""
+        """Values (b, d) of the features as numbers and, if some are not numeric, unchanged; None if a feature is not one value."""
         columns = self._columns(self.data)
         if any(column is None for column in columns):
             return None, None
@@ -228,7 +228,7 @@ class Explanation:
         return pd.DataFrame(numbers).to_numpy(dtype=np.float64), None if all(numeric.values()) else table.to_numpy(dtype=object)
 
     def to_html(self) -> str:
-        """A self-contained HTML page of these rows' explanations."""
+        """A self-contained HTML page with the explanations of these rows."""
         from ..report import explanation_page
 
         return explanation_page(self)
@@ -240,28 +240,28 @@ class Explanation:
 
 
 def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    """Whether two tensors, wherever they lie, hold the same numbers; or neither is there."""
+    """Whether two tensors have equal values, on any device, or both are None."""
     return one is other or (one is not None and other is not None and torch.equal(one.cpu(), other.cpu()))
 
 
 def _record_in(text: str) -> dict[str, Any]:
-    """What `to_json` wrote; refuse any other text."""
+    """The record that `to_json` wrote; raises for other text."""
     try:
         record = json.loads(text)
     except json.JSONDecodeError as broken:
-        raise ValueError(f"this is not JSON ({broken}); give what Explanation.to_json wrote") from None
+        raise ValueError(f"This is not JSON ({broken}). Pass the output of Explanation.to_json.") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise ValueError(f"this JSON is no lexplain explanation (format {FORMAT}); give what Explanation.to_json wrote")
+        raise ValueError(f"This JSON is not a lexplain explanation (format {FORMAT}). Pass the output of Explanation.to_json.")
     missing = {"names", "scores", "mask", "method", "target", "classes"} - set(record)
     if missing:
-        raise ValueError(f"this explanation lacks {sorted(missing)}; give what Explanation.to_json wrote")
+        raise ValueError(f"This explanation lacks {sorted(missing)}. Pass the output of Explanation.to_json.")
     return record
 
 
 class NoBaseValue:
-    """Stands where shap looks for the value that scores add up from, and refuses to be one: the wording of that refusal."""
+    """Replaces the base value in shap's plots of scores that do not add up: shap can copy it, but using it as a number raises."""
 
-    shape = ()  # shap takes a mean of rows for one that has lost its base values
+    shape = ()  # shap reads the shape of base values
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -271,14 +271,14 @@ class NoBaseValue:
 
     def __float__(self) -> float:
         raise ValueError(
-            f"the scores of {self.method or 'this method'} say what matters, not how far each feature moves the prediction: they add up to "
-            "nothing, so that waterfall and force plots would mislead; use beeswarm, bar or scatter plots, or an additive method"
+            f"Scores of {self.method or 'this method'} rank features and do not add up to the prediction, so waterfall and force plots "
+            "would mislead. Use beeswarm, bar or scatter plots, or an additive method."
         )
 
-    def __radd__(self, other: float) -> float:  # shap's force plots add the scores up before they look
+    def __radd__(self, other: float) -> float:  # shap's force plots add the scores first
         return other + float(self)
 
-    def __add__(self, other: object) -> NoBaseValue:  # shap computes with explanations, such as e * 2, base values and all
+    def __add__(self, other: object) -> NoBaseValue:  # shap's arithmetic on explanations, such as e * 2, includes base values
         return self
 
     __sub__ = __mul__ = __truediv__ = __add__

@@ -1,4 +1,4 @@
-"""What explainers promise to those who compare and audit them: ours, baselines, and any class that does what these say."""
+"""Interfaces of explainers that can be compared and audited: ours, baselines, and any class with these members."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ if TYPE_CHECKING:
 
 
 class Explains(Protocol):
-    """Explain rows."""
+    """Can explain rows."""
 
     def explain(self, X: RawRows) -> Explanation:
         """Scores and masks of raw rows."""
 
 
 class ExplainerFace(Explains, Protocol):
-    """Can be fitted again and compared: a scikit-learn estimator with a `random_state`. What ends in _ exists once it is fitted."""
+    """Can be fitted again and compared: a scikit-learn estimator with a `random_state`. Names that end in _ exist after `fit`."""
 
-    fits_each_row: ClassVar[bool]  # whether explaining a row is a fit of its own; comparisons then explain 200 rows by default
-    fit_seconds_: float | None  # seconds that `fit` took; None: it was read from a file
-    findings_: list[str]  # problems that `fit` found, one sentence each
+    fits_each_row: ClassVar[bool]  # whether each row needs its own fit; comparisons then explain 200 rows by default
+    fit_seconds_: float | None  # seconds that `fit` took; None: read from a file
+    findings_: list[str]  # warnings about the fit, one sentence each
 
     @property
     def name(self) -> str:
@@ -32,13 +32,13 @@ class ExplainerFace(Explains, Protocol):
 
     @property
     def model_rows_(self) -> int:
-        """Rows that the model was queried on since `fit` began, by `explain` too."""
+        """Number of queries of the model since `fit` started, including those of `explain`."""
 
     def needs_of(self, features: Features) -> tuple[str, ...]:
-        """What `fit` needs one of: "y", "model", or "network" (a model with gradients); (): nothing."""
+        """What `fit` needs, any one of "y", "model" and "network" (a model with gradients). Empty: nothing."""
 
     def prepared(self, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Self:
-        """An unfitted copy with this seed; where it has none of its own, with these features and `keep`, or `size()` if it needs one."""
+        """An unfitted copy with this seed and, if not set already, these features and `keep` (or `size()` if it needs a number)."""
 
     def fit(self, X: RawRows, y: Labels = None, *, model: Model = None) -> Self:
         """Learn from labels, or explain a model."""

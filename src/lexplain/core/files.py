@@ -1,4 +1,4 @@
-"""Files that a failure leaves whole: of bytes, and of tensors with a JSON record (safetensors, no pickle)."""
+"""Files that are written atomically: bytes, and tensors with a JSON record (safetensors, no pickle)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 @contextmanager
 def _replacing(path: str | Path) -> Iterator[Path]:
-    """An empty file beside a path, which takes the path's place if the block succeeds; folders are made."""
+    """An empty file in the same folder, which replaces `path` if the block succeeds; folders are created."""
     place = Path(path)
     place.parent.mkdir(parents=True, exist_ok=True)
     temporary = place.with_name(f".{place.name}.{uuid.uuid4().hex}")
@@ -30,39 +30,43 @@ def _replacing(path: str | Path) -> Iterator[Path]:
 
 
 def write_bytes(path: str | Path, content: bytes) -> Path:
-    """Write a file beside its place and rename it there; folders are made."""
+    """Write a file under a temporary name and rename it; folders are created."""
     with _replacing(path) as temporary:
         temporary.write_bytes(content)
     return Path(path)
 
 
 def write_atomically(path: Path, tensors: Mapping[str, Tensor], record: Mapping[str, Any]) -> None:
-    """Write tensors and a JSON record into one safetensors file; a failure leaves the old file whole."""
+    """Write tensors and a JSON record to one safetensors file; if it fails, the old file is unchanged."""
     with _replacing(path) as temporary:
         copies = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
-        mode = temporary.stat().st_mode & 0o777  # as the umask says: safetensors would let the owner alone read the file
+        mode = temporary.stat().st_mode & 0o777  # that of the umask: safetensors makes files that only the owner can read
         save_file(copies, temporary, metadata={"lexplain": json.dumps(record)})
         temporary.chmod(mode)
 
 
 def read_file(path: Path, file_format: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what `write_atomically` wrote, or say why not."""
+    """Read a file of `write_atomically`; raises for other files."""
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"no file at {path}; check the path")
+        raise FileNotFoundError(f"File not found: {path}. Check the path.")
     try:
         with safe_open(path, framework="pt") as stored:
             record = json.loads((stored.metadata() or {}).get("lexplain", "null"))
             if isinstance(record, dict) and record.get("format") == file_format:
-                return {name: stored.get_tensor(name) for name in stored.keys()}, record  # noqa: SIM118  a safetensors handle is no dict
+                return {name: stored.get_tensor(name) for name in stored.keys()}, record  # noqa: SIM118  a safetensors handle is not a dict
     except (SafetensorError, json.JSONDecodeError, UnicodeDecodeError) as broken:
-        raise ValueError(f"{path} cannot be read as a safetensors file ({broken}); it is damaged or of another program") from None
-    found = record.get("format") if isinstance(record, dict) else None
-    raise ValueError(f"{path} is a safetensors file, but not one of the kind needed: it says {found!r}, needed is {file_format!r}")
+        raise ValueError(
+            f"{path} cannot be read as a safetensors file ({broken}). It is damaged or was written by another program."
+        ) from None
+    got = record.get("format") if isinstance(record, dict) else None
+    raise ValueError(f"{path} is a safetensors file of the wrong format: got {got!r}, expected {file_format!r}.")
 
 
 def refuse_other_weights(path: Path, tensors: Mapping[str, Tensor], needed: Mapping[str, Tensor], what: str) -> None:
-    """Refuse the tensors of a file whose names or shapes are not those needed."""
-    odd = {(name, tuple(value.shape)) for name, value in tensors.items()} ^ {(name, tuple(value.shape)) for name, value in needed.items()}
-    if odd:
-        raise ValueError(f"the weights in {path} do not fit the {what}: they differ in {sorted(odd)[:4]}; pass the {what} that was saved")
+    """Check that the tensors of a file have the expected names and shapes."""
+    differ = {(name, tuple(value.shape)) for name, value in tensors.items()} ^ {
+        (name, tuple(value.shape)) for name, value in needed.items()
+    }
+    if differ:
+        raise ValueError(f"The weights in {path} do not fit the {what}: {sorted(differ)[:4]} differ. Pass the {what} that was saved.")

@@ -1,4 +1,4 @@
-"""Kinds of input: all that the library must know of columns, of image patches, or of a kind of your own, in one record each."""
+"""Kinds of input: one record for each of columns, image patches and kinds that users register."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Kind:
 
     Args:
         name: The word in `Features.kind` and in saved files.
-        suits: Whether raw rows are of this kind. Used when `features=` is not given; kinds registered last are asked first.
+        suits: Whether raw rows are of this kind. Used when `features=` is not given; the last registered kinds are tried first.
         features: Makes unfitted features for rows that suit.
         restore: Makes features again from what `Features.state` returned.
         selector: Makes the network that selects features.
@@ -84,7 +84,7 @@ class Kind:
     selector: MakeSelector
     predictor: MakePredictor
     imputer: Callable[[], type[nn.Module]]
-    method: Callable[[], object]  # a Recipe: recipes lie above this folder
+    method: Callable[[], object]  # a Recipe, which this folder cannot import
     regressor: MakeSelector | None = None
     ensemble: MakeEnsemble | None = None
     pace: Pace = field(default_factory=Pace)
@@ -120,7 +120,7 @@ def kind_of(of: Features | str, /) -> Kind:
     """The kind of some features, or of a name in a file."""
     name, known = of if isinstance(of, str) else of.kind, kinds()
     if name not in known:
-        raise ValueError(f"Unknown kind of features {name!r}. Choose one of: {', '.join(known)}; or add yours with lexplain.register")
+        raise ValueError(f"Unknown kind of features {name!r}. Choose one of: {', '.join(known)}; or add yours with lexplain.register.")
     return known[name]
 
 

@@ -1,4 +1,4 @@
-"""What is predicted: classes, or one real value. Targets and predictions are `torch.distributions`: a Categorical, or a Normal."""
+"""Types of predictions: classes, or one real value. Targets and predictions are `torch.distributions`: Categorical or Normal."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.distributions import Categorical, Distribution, Normal
 
-LEAST_PROBABILITY = 1e-6  # that a model's answer counts as: one row of a sure mistake costs at most 14 nats, not 87
+LEAST_PROBABILITY = 1e-6  # lower limit of a model's probabilities: a wrong prediction costs at most 14 nats per row, not 87
 
 
 @dataclass(frozen=True)
 class Classes:
-    """One of several classes: a network returns one logit each, which stand for a Categorical."""
+    """One of several classes: a network returns the logits of a Categorical."""
 
     count: int
     real: ClassVar[bool] = False
@@ -25,7 +25,7 @@ class Classes:
         return Categorical(logits=_full_precision(output), validate_args=False)
 
     def from_probabilities(self, values: Tensor) -> Categorical:
-        """The distribution of probabilities (n, count), none of which counts as less than one in a million."""
+        """The distribution of probabilities (n, count), with a lower limit of one in a million."""
         return Categorical(logits=values.clamp_min(LEAST_PROBABILITY).log(), validate_args=False)
 
     def target(self, values: Tensor) -> Distribution:
@@ -40,7 +40,7 @@ class Classes:
 
 @dataclass(frozen=True)
 class RealValue:
-    """One real value: a Normal of scale 1 in the target's standardised units, so that a nat is worth about as much as for classes."""
+    """One real value: a Normal of scale 1 in the target's standardised units, so that a nat means about as much as for classes."""
 
     count: ClassVar[int] = 1
     real: ClassVar[bool] = True
@@ -72,7 +72,7 @@ def outputs_of(count: int, real: bool) -> Outputs:
 
 
 def _full_precision(output: Tensor) -> Tensor:
-    return output.to(torch.promote_types(output.dtype, torch.float32))  # a logarithm of half precision is coarse
+    return output.to(torch.promote_types(output.dtype, torch.float32))  # logarithms in half precision are coarse
 
 
 def as_target(values: Tensor, real: bool) -> Distribution:
@@ -83,16 +83,16 @@ def as_target(values: Tensor, real: bool) -> Distribution:
 
 
 def target_values(target: Distribution) -> Tensor:
-    """The tensor that `as_target` was given."""
+    """The tensor that was passed to `as_target`."""
     if isinstance(target, Normal):
         return target.loc
     if isinstance(target, Categorical):
         return target.probs
-    raise TypeError(f"a target is a Categorical or a Normal distribution, not a {type(target).__name__}")
+    raise TypeError(f"target must be a Categorical or a Normal distribution, got {type(target).__name__}.")
 
 
 def rows_of(target: Distribution, rows: Tensor | slice) -> Distribution:
-    """A target distribution of some rows only."""
+    """The target distribution of some of the rows."""
     return as_target(target_values(target)[rows], isinstance(target, Normal))
 
 

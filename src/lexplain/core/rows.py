@@ -1,4 +1,4 @@
-"""Raw rows of any form, and their values. Only `features` look inside rows; all others use `len` and the functions of this file."""
+"""Functions of raw rows in any form. Only `features` read rows; all other folders use `len` and the functions of this file."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from torch import Tensor
 
 from .contracts import Json, RawRows
 
-MAX_ROWS = 100_000  # rows in one call of a model, by default
+MAX_ROWS = 100_000  # rows per call of a model, by default
 
 
 def as_array(X: RawRows) -> np.ndarray:
-    """Rows as an array, whatever device a tensor, or a list of them, lies on and whether it carries gradients or not."""
+    """Rows as an array. Tensors, or lists of them, may be on any device and carry gradients."""
     if isinstance(X, (list, tuple)) and X and all(isinstance(each, Tensor) and each.shape == X[0].shape for each in X):
         X = torch.stack(list(X))
     if isinstance(X, Tensor):
@@ -35,7 +35,7 @@ def take_rows(rows: RawRows, index: np.ndarray) -> RawRows:
 
 
 def joined_rows(others: RawRows, rows: RawRows) -> RawRows:
-    """Join two DataFrames, since a category may be in one of them alone; of any other form, return `rows` without `others`."""
+    """Join two DataFrames, since a category may be in only one of them; for other forms return `rows` alone."""
     return pd.concat([others, rows]) if isinstance(others, pd.DataFrame) and isinstance(rows, pd.DataFrame) else rows
 
 
@@ -46,11 +46,11 @@ def rows_digest(rows: RawRows) -> bytes:
         return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
     try:
         values = np.ascontiguousarray(as_array(rows))
-    except ValueError:  # rows of different lengths: each has a digest of its own
+    except ValueError:  # rows of different lengths have one digest each
         return hashlib.blake2b(b"".join(map(rows_digest, rows)), digest_size=16).digest()
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
 
 
 def plain(number: Json) -> Json:
-    """A NumPy number as Python's own, so that 3 is a whole number whoever counted it."""
+    """A NumPy number as a Python number; other values unchanged."""
     return number.item() if isinstance(number, np.generic) else number

@@ -1,4 +1,4 @@
-"""Draws that repeat themselves."""
+"""Reproducible random numbers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from sklearn.utils import check_random_state
 from .contracts import RandomState
 
 _LOCK = Lock()
-_BEFORE: list[tuple[bool, bool]] = []  # cuDNN's settings at the start of each open block; the first are those of the caller
+_BEFORE: list[tuple[bool, bool]] = []  # cuDNN's settings at the start of each open block; the first are the caller's
 
 
 @contextmanager
 def _repeatable() -> Iterator[None]:
-    """Convolutions that repeat themselves on a GPU, while a block of any thread is open: the setting is one of the whole process."""
+    """Use deterministic convolutions on a GPU while a block is open in any thread: the setting belongs to the whole process."""
     cudnn: Any = torch.backends.cudnn
     with _LOCK:
         _BEFORE.append((cudnn.deterministic, cudnn.benchmark))
@@ -35,16 +35,16 @@ def _repeatable() -> Iterator[None]:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Draw from `seed` inside the block, repeatably, and leave the caller's random state as it was."""
-    with _repeatable(), torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # named, or torch warns where there are several
+    """Use `seed` for random numbers inside the block, and restore the caller's random state."""
+    with _repeatable(), torch.random.fork_rng(devices=range(torch.cuda.device_count())):  # otherwise torch warns if there are several
         torch.manual_seed(seed)
         yield
 
 
 @contextmanager
 def numpy_seeded(seed: int) -> Iterator[None]:
-    """Draw NumPy's global numbers, which shap uses, from a seed, and leave the caller's as they were."""
-    state = np.random.get_state()  # noqa: NPY002  shap draws from the global state and takes no generator
+    """Seed NumPy's global random numbers, which shap uses, and restore the caller's state."""
+    state = np.random.get_state()  # noqa: NPY002  shap uses the global state and accepts no generator
     np.random.seed(seed % 2**32)  # noqa: NPY002
     try:
         yield
@@ -53,5 +53,5 @@ def numpy_seeded(seed: int) -> Iterator[None]:
 
 
 def seed_of(random_state: RandomState, *, below: int = 2**31 - 1) -> int:
-    """A seed, of whatever scikit-learn takes for one; one that is drawn is smaller than `below`."""
+    """The seed of a scikit-learn `random_state`; a sampled seed is smaller than `below`."""
     return int(random_state) if isinstance(random_state, (int, np.integer)) else int(check_random_state(random_state).randint(below))

@@ -1,6 +1,6 @@
-"""How rows are divided: some to learn from, some to choose the best epoch on, some that stay unseen.
+"""Splits of rows for training, validation and test.
 
-`tenth` and `halves` draw from generators of their own, `share` and `Splits.of` from torch's random state, `first_tenth` draws nothing.
+`tenth` and `halves` use their own generators, `share` and `Splits.of` torch's random state, `first_tenth` no random numbers.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from .batch import Batch
 
 
 def tenth_at(rows: Batch, seed: int) -> tuple[Tensor, Tensor]:
-    """Indices of nine tenths of the rows and of the other tenth, drawn by the seed."""
+    """Indices of a random nine tenths of the rows and of the other tenth."""
     order = torch.randperm(len(rows), generator=torch.Generator().manual_seed(seed)).to(rows.x.device)
     held = max(5, len(rows) // 10)
     return order[held:], order[:held]
 
 
 def tenth(rows: Batch, seed: int) -> tuple[Batch, Batch]:
-    """Nine tenths of the rows and the other tenth, drawn by the seed."""
+    """A random nine tenths of the rows and the other tenth."""
     learn, held = tenth_at(rows, seed)
     return rows.take(learn), rows.take(held)
 
 
 def first_tenth(rows: Batch, *, least: int = 0) -> tuple[Batch, Batch]:
-    """The later nine tenths of the rows and the first tenth, or at least so many rows."""
+    """The last nine tenths of the rows, and the first tenth or at least `least` rows."""
     held = max(least, len(rows) // 10)
     return rows.take(slice(held, None)), rows.take(slice(0, held))
 
 
 def halves(rows: int, *, seed: int) -> tuple[Tensor, Tensor]:
-    """Indices of two halves of so many rows, drawn by the seed; the first is the larger one."""
+    """Indices of two random halves of `rows` rows; the first is the larger one."""
     order = torch.randperm(rows, generator=torch.Generator().manual_seed(seed))
     half = ceil(rows / 2)
     return order[:half], order[half:]
@@ -50,16 +50,16 @@ def share(rows: Batch, held_out: float) -> tuple[Batch, Batch]:
 class Splits:
     """The rows of one fit."""
 
-    train: Batch  # to learn from
-    validation: Batch  # to choose the best epoch, the price and the rate on
-    test: Batch  # used by nothing in the fit
+    train: Batch  # for training
+    validation: Batch  # for the choice of epoch, price and rate
+    test: Batch  # not used in the fit
     seed: int  # of the fit
 
     @classmethod
     def of(cls, rows: Batch, seed: int) -> Splits:
-        """Divide rows: a tenth for validation, or up to 200 rows if there are few, and a twentieth unseen."""
+        """Split rows at random: a tenth for validation, or up to 200 rows if there are few, and a twentieth for test."""
         order = torch.randperm(len(rows))
-        held, unseen = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))
-        parts = order[held + unseen :], order[:held], order[held : held + unseen]
+        held, tested = max(5, ceil(len(order) / 10), min(200, len(order) // 5)), max(5, ceil(len(order) / 20))
+        parts = order[held + tested :], order[:held], order[held : held + tested]
         train, validation, rest = (rows.take(part) for part in parts)
         return cls(train, validation, rest, seed)

@@ -1,4 +1,4 @@
-"""Raw input: `load_data(name)` returns a Dataset. To add one: a file with a callable that says what it is, and its name in load.py."""
+"""Data sets: `load_data(name)` returns a Dataset. To add one, write a file with a `DatasetSource`, and add it to load.py."""
 
 from .confounded import confound as confound
 from .faces import Faces as Faces

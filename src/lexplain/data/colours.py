@@ -1,4 +1,4 @@
-"""Toy colours: 5 x 5 pictures of four colours whose class two rules tell, each by itself."""
+"""Toy colours: 5 x 5 images of four colours. Each of two rules alone determines the class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CORNERS, TOP = (TOP_LEFT, TOP_RIGHT, BOTTOM_LEFT, BOTTOM_RIGHT), ((0, 1), (0, 2)
 
 
 def rule_mask(pixels: tuple[tuple[int, int], ...]) -> np.ndarray:
-    """(75,) of bool: the three channels of some pixels, such as `CORNERS` or `TOP`; an irrelevant_mask that forbids that rule."""
+    """(75,) of bool: the three channels of some pixels, such as `CORNERS` or `TOP`; an irrelevant_mask for that rule."""
     mask = np.zeros((SIDE, SIDE, 3), dtype=bool)
     for row, column in pixels:
         mask[row, column] = True
@@ -25,20 +25,20 @@ def rule_mask(pixels: tuple[tuple[int, int], ...]) -> np.ndarray:
 def draw(rows: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """Colour numbers (n, 5, 5) and classes (n,): class 0 obeys both rules, class 1 breaks both.
 
-    The corners have one colour; the three pixels between the upper corners differ. Pixels that break a rule by chance in class 0 or
-    obey it by chance in class 1 are drawn again until they do not.
+    Rule 1: the corners have one colour. Rule 2: the three pixels between the upper corners differ. Pixels that break a rule by chance in
+    class 0 or obey it by chance in class 1 are sampled again.
     """
     y = generator.integers(2, size=rows)
     pixels = generator.integers(4, size=(rows, SIDE, SIDE))
     same = y == 0
     for corner in CORNERS[:3]:
         pixels[same, corner[0], corner[1]] = pixels[same, 4, 4]
-    # A corner is made another one's opposite: which of the two pairs differs is a fair coin.
+    # One corner gets another colour than the opposite one; either of the two pairs with probability 1/2.
     first = generator.integers(2, size=rows).astype(bool)
     step = generator.integers(1, 4, size=rows)  # to any of the three other colours
-    for chosen, moved, kept in ((~same & first, TOP_RIGHT, BOTTOM_LEFT), (~same & ~first, TOP_LEFT, BOTTOM_RIGHT)):
-        clash = chosen & (pixels[:, moved[0], moved[1]] == pixels[:, kept[0], kept[1]])
-        pixels[clash, moved[0], moved[1]] = (pixels[clash, kept[0], kept[1]] + step[clash]) % 4
+    for chosen, changed, kept in ((~same & first, TOP_RIGHT, BOTTOM_LEFT), (~same & ~first, TOP_LEFT, BOTTOM_RIGHT)):
+        clash = chosen & (pixels[:, changed[0], changed[1]] == pixels[:, kept[0], kept[1]])
+        pixels[clash, changed[0], changed[1]] = (pixels[clash, kept[0], kept[1]] + step[clash]) % 4
     top = pixels[:, 0, 1:4]  # a view
     while True:
         ordered = np.sort(top, axis=1)
@@ -70,7 +70,7 @@ colours = Confounded(
     _colours,
     (21,),
 )
-"""Both rules are right: forbid one with `rule_mask(CORNERS)` or `rule_mask(TOP)`, and the other is left.
+"""Both rules are correct. With `rule_mask(CORNERS)` or `rule_mask(TOP)` as irrelevant_mask, only the other one can be used.
 
 Reference:
     Ross, Hughes and Doshi-Velez, "Right for the Right Reasons: Training Differentiable Models by Constraining their Explanations", 2017,

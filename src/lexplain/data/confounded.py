@@ -1,7 +1,7 @@
-"""Data sets with a feature that decides in training and misleads in the test: what "right for the right reasons" is tried on.
+"""Data sets with a confounder, to test "right for the right reasons": it predicts the class in training and misleads in the test.
 
-Train and validation parts share the confound; in the test part it is broken. `Part.truth` marks what may decide, so that `confound(part)`
-is the irrelevant_mask of people who know.
+Train and validation splits share the confounder; the test split does not. `DataSplit.truth` marks features that may be used, and
+`confound(split)` is the matching irrelevant_mask.
 """
 
 from __future__ import annotations
@@ -36,19 +36,19 @@ _TUMOUR = (
 
 
 def confound(part: DataSplit) -> np.ndarray:
-    """The irrelevant_mask (n, d) of a part whose truth is known: 1 where a feature must not decide."""
+    """The irrelevant_mask (n, d) of a split with known ground truth: 1 = must not be used."""
     if part.truth is None:
-        raise ValueError("nobody knows which features of this part may decide; give an irrelevant_mask of your own")
+        raise ValueError("The ground truth of this split is unknown. Pass your own irrelevant_mask.")
     return ~np.asarray(part.truth, dtype=bool)
 
 
 @dataclass(frozen=True)
 class Confounded:
-    """A data set with a confound: call it to make it.
+    """A data set with a confounder. Call it to get the Dataset.
 
     Args:
-        make: (rows or None, seed) to the three parts.
-        truth_sizes: how many features may decide.
+        make: Function from (rows or None, seed) to the three splits.
+        truth_sizes: Number of features that may be used.
     """
 
     name: str
@@ -60,17 +60,17 @@ class Confounded:
 
     @property
     def columns(self) -> int:
-        """How many columns it has."""
+        """Number of columns."""
         return len(self.names)
 
     def __call__(self, *, rows: int | None = None, seed: int = 0) -> Dataset:
-        """Make the parts; `rows` to train on, where fewer than all are wanted; the same seed gives the same rows."""
+        """Make the splits, with at most `rows` training rows; the same seed gives the same rows."""
         check.counts(rows=rows)
         return Dataset(self.name, self.description, *self.make(rows, seed), self.names)
 
 
 def decoyed(x: np.ndarray, shades: np.ndarray, generator: np.random.Generator, *, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pictures (n, side, side) in [0, 1] with a swatch in a random corner, 1 for shade 0 and darker for each next one; and where not.
+    """Images (n, side, side) in [0, 1] with a swatch in a random corner, darker for higher shades, and a mask of the other pixels.
 
     The published shade is 255 - 25 s of 0 to 255, for classes 0 to 9.
 
@@ -80,26 +80,26 @@ def decoyed(x: np.ndarray, shades: np.ndarray, generator: np.random.Generator, *
     n, side = len(x), x.shape[1]
     low = generator.integers(2, size=(2, n)).astype(bool)  # row side and column side
     near = np.arange(side) < size
-    rows, columns = (np.where(at[:, None], near, near[::-1]) for at in low)  # (n, side)
+    rows, columns = (np.where(end[:, None], near, near[::-1]) for end in low)  # (n, side)
     swatch = rows[:, :, None] & columns[:, None, :]  # (n, side, side)
     value = ((255 - 25 * shades) / 255).astype(np.float32)
     return np.where(swatch, value[:, None, None], x).astype(np.float32), ~swatch
 
 
 def _decoy_parts(pictures: Iterable[tuple[np.ndarray, np.ndarray]], seed: int, *, size: int) -> tuple[DataSplit, DataSplit, DataSplit]:
-    """Swatches that tell the class in the first two of three (pictures, classes), and nothing in the last."""
+    """Add swatches to three pairs (images, classes): they show the class in the first two and are random in the last."""
     parts = []
     for place, (x, y) in enumerate(pictures):
         generator = np.random.default_rng([seed, place])
         shades = y if place < 2 else generator.integers(CLASSES, size=len(y))
-        shown, may = decoyed(x, shades, generator, size=size)
-        parts.append(DataSplit(shown.reshape(len(x), -1), y, may.reshape(len(x), -1)))
+        images, may = decoyed(x, shades, generator, size=size)
+        parts.append(DataSplit(images.reshape(len(x), -1), y, may.reshape(len(x), -1)))
     return parts[0], parts[1], parts[2]
 
 
 def _decoy_digits(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, DataSplit]:
-    told = load_digits()
-    x, y = (told.images / 16).astype(np.float32), told.target.astype(np.int64)
+    stored = load_digits()
+    x, y = (stored.images / 16).astype(np.float32), stored.target.astype(np.int64)
     seen, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=y, random_state=seed)
     train, validation = train_test_split(seen, test_size=0.1, stratify=y[seen], random_state=seed)
     return _decoy_parts([(x[part], y[part]) for part in (train[:rows], validation, test)], seed, size=2)
@@ -115,7 +115,7 @@ def _decoy_mnist(rows: int | None, seed: int) -> tuple[DataSplit, DataSplit, Dat
 
 
 def iris_beside_cancer() -> tuple[np.ndarray, np.ndarray]:
-    """(100, 34) two kinds of iris side by side with as many tumours of two kinds, in raw units, and (100,) their kinds."""
+    """Rows (100, 34) in raw units, each an iris and a tumour of the same class, and their classes (100,)."""
     flowers, tumours = load_iris(), load_breast_cancer()
     iris = flowers.data[flowers.target > 0]
     cancer = np.concatenate([tumours.data[tumours.target == kind][:50] for kind in (0, 1)])
@@ -141,21 +141,21 @@ def _pixels(side: int) -> tuple[str, ...]:
 
 decoy_mnist = Confounded(
     "decoy_mnist",
-    "MNIST digits with a 4 x 4 swatch in a corner whose shade tells the class in training and nothing in the test.",
+    "MNIST digits with a 4 x 4 swatch in a corner whose shade shows the class in training and nothing in the test.",
     _pixels(28),
     _decoy_mnist,
     (768,),
 )
 decoy_digits = Confounded(
     "decoy_digits",
-    "Digits of 8 x 8 pixels with a 2 x 2 swatch in a corner whose shade tells the class in training and nothing in the test.",
+    "Digits of 8 x 8 pixels with a 2 x 2 swatch in a corner whose shade shows the class in training and nothing in the test.",
     _pixels(8),
     _decoy_digits,
     (60,),
 )
 iris_cancer = Confounded(
     "iris_cancer",
-    "Thirty measurements of a tumour beside four of an iris whose kind is the same in training; in the test they are 0.",
+    "Thirty measurements of a tumour, and four of an iris of the same class in training; in the test these are 0.",
     (*_FLOWER, *(name for kind in ("mean {}", "{} error", "worst {}") for name in map(kind.format, _TUMOUR))),
     _iris_cancer,
     (30,),

@@ -1,4 +1,4 @@
-"""Faces that smile or do not, with the box around the mouth as the truth."""
+"""Photographs of smiling and other faces, with a box around the mouth as ground truth."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CORNERS = ("x_lmouth", "y_lmouth", "x_rmouth", "y_rmouth")
 
 @dataclass(frozen=True)
 class Faces:
-    """Photographs of faces with the corners of the mouth: call it to split them and to draw the boxes."""
+    """Photographs of faces with the corners of the mouth. Call it to get the Dataset."""
 
     name: str
     description: str
@@ -29,13 +29,13 @@ class Faces:
     control_flow: None = None
 
     def __call__(self, *, rows: int | None = None, seed: int = 0, box_height: float = 2.0, box_width: float = 1.0) -> Dataset:
-        """Split the images, and call the features true whose middle lies in the box around the mouth.
+        """Split the images. The true features are those whose middle is in the box around the mouth.
 
         Args:
-            rows: How many to train on, with validation in proportion and as many at most to test on. None: all.
-            seed: Decides the split and the order.
-            box_height: Of the box across the mouth, in lengths of the mouth. The paper says 2; its code draws 1.
-            box_width: Of the box along the mouth. The paper says 1; its code draws 1.8.
+            rows: Number of training rows; validation rows in proportion, and at most as many test rows. None: all.
+            seed: Random seed of the split and the order.
+            box_height: Height of the box across the mouth, in lengths of the mouth. 2 in the paper, 1 in its code.
+            box_width: Width of the box along the mouth, in lengths of the mouth. 1 in the paper, 1.8 in its code.
         """
         rows_and_seed(rows, seed)
         check.positive(box_height=box_height, box_width=box_width)
@@ -51,19 +51,19 @@ def _corners(found: PhotoArchive) -> np.ndarray:
         ends = np.array([found.table[column] for column in CORNERS], dtype=np.float64).T.reshape(-1, 2, 2)
     except ValueError:
         ends = np.full((1, 2, 2), np.nan)
-    require_known_format(bool(np.isfinite(ends).all()), found.file, f"labels.csv has cells in {', '.join(CORNERS)} that are no numbers")
+    require_known_format(bool(np.isfinite(ends).all()), found.file, f"labels.csv has cells in {', '.join(CORNERS)} that are not numbers")
     return ends
 
 
 def mouth_units(ends: np.ndarray, *, height: float, width: float, side: int = SIDE, patch: int = PATCH) -> np.ndarray:
-    """Which squares of an image have their middle in the oriented box around the mouth.
+    """Find the squares of an image whose middle is in the oriented box around the mouth.
 
     Args:
-        ends: The left and the right end of each mouth (n, 2, 2), as (x, y), where (0, 0) is the middle of the first pixel.
-        height: Of the box across the line between the ends, in lengths of that line.
-        width: Of the box along that line.
-        side: Of the image, in pixels.
-        patch: Of a square, in pixels.
+        ends: Left and right end of each mouth (n, 2, 2), as (x, y), where (0, 0) is the middle of the first pixel.
+        height: Height of the box across the line between the ends, in lengths of that line.
+        width: Width of the box along that line, in lengths of that line.
+        side: Side of the image in pixels.
+        patch: Side of a square in pixels.
 
     Returns:
         (n, units) of bool, row by row.
@@ -83,7 +83,7 @@ def mouth_units(ends: np.ndarray, *, height: float, width: float, side: int = SI
 
 faces = Faces(
     "faces",
-    "Whether a face smiles (class 1) or not (class 0); the box around the mouth is the truth.",
+    "Whether a face smiles (class 1) or not (class 0); the box around the mouth is the ground truth.",
     (
         File(
             "mtfl_faces/mtfl_faces_64.zip",
@@ -95,7 +95,7 @@ faces = Faces(
 )
 """10,000 faces and 2,995 for testing, in colour; features are squares of 4 x 4 pixels, a grid of 16 x 16.
 
-They stand in for CelebA, on which the box was proposed. For research that is not commercial: publish none of the images.
+They replace CelebA, for which the box was proposed. For non-commercial research only; do not publish the images.
 
 Reference:
     Zhang, Luo, Loy and Tang, "Facial Landmark Detection by Deep Multi-task Learning", 2014; the box: Senetaire, Garreau, Frellsen and

@@ -1,4 +1,4 @@
-"""Images of one thing each: how any set of images is split and scaled, and the handwritten digits and clothes that come as idx files."""
+"""Image data sets: splits and scaling, and the handwritten digits and clothes of idx files."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ SIDE = 28  # pixels of MNIST's and Fashion-MNIST's images, both ways
 
 @dataclass(frozen=True)
 class RawImages:
-    """All images of a data set as they are stored, before they are split."""
+    """All stored images of a data set, before they are split."""
 
-    x: RawRows  # (n, channels, height, width) of uint8: an array, or what decodes some of them when it is indexed
+    x: RawRows  # (n, channels, height, width) of uint8: an array, or an object that decodes images when it is indexed
     y: np.ndarray  # (n,) of int64
-    test: np.ndarray  # (n,) of bool: kept for testing by whoever published them
+    test: np.ndarray  # (n,) of bool: the published test split
     truth: np.ndarray | None = None  # (n, d) of bool
-    white: int = 255  # what becomes 1.0
+    white: int = 255  # value that is scaled to 1.0
 
     def part(self, index: np.ndarray) -> DataSplit:
-        """Some of them as rows, float32 in [0, 1]."""
+        """Some images as rows, float32 in [0, 1]."""
         x = self.x[index].astype(np.float32, order="C")
         x /= self.white
         return DataSplit(x, self.y[index], None if self.truth is None else self.truth[index])
@@ -40,12 +40,12 @@ class RawImages:
 
 @dataclass(frozen=True)
 class Images:
-    """A set of images: call it to split its rows, four fifths of those that are not for testing to train on and a fifth to validate on.
+    """An image data set. Call it to get the Dataset: of the rows that are not for testing, 80 % are for training and 20 % for validation.
 
     Args:
-        read: Takes the files and a random generator of its own, and returns the images.
-        patch: The side of the square that is one feature, in pixels.
-        truth_sizes: How many features really decide; none where nobody knows.
+        read: Function from the files and a random generator to the images.
+        patch: Side of the square that is one feature, in pixels.
+        truth_sizes: Number of true features; empty if unknown.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Images:
 
     @property
     def columns(self) -> str:
-        """How large an image is."""
+        """The size of an image."""
         return f"{self.size[0]} x {self.size[1]} pixels"
 
     def __call__(self, *, rows: int | None = None, seed: int = 0) -> Dataset:
-        """Split the images; fewer rows are the beginning of more.
+        """Split the images. Fewer rows are the first of more rows.
 
         Args:
-            rows: How many to train on, with validation in proportion and as many at most to test on. None: all.
-            seed: Decides the split, the order, and what is drawn beside the images; the same seed gives the same rows.
+            rows: Number of training rows; validation rows in proportion, and at most as many test rows. None: all.
+            seed: Random seed of the split, the order and random parts of images. The same seed gives the same rows.
         """
         rows_and_seed(rows, seed)
         split, drawn = np.random.default_rng(seed).spawn(2)
@@ -75,38 +75,38 @@ class Images:
 
 
 def divided(name: str, description: str, pictures: RawImages, *, rows: int | None, split: np.random.Generator, patch: int) -> Dataset:
-    """Split images into parts whose every beginning holds the classes in proportion."""
+    """Split images so that the first rows of each split contain the classes in proportion."""
     seen, test = (np.flatnonzero(side)[interleaved(pictures.y[side], split)] for side in (~pictures.test, pictures.test))
     learn = round(0.8 * len(seen))
     if rows is not None and rows > learn:
-        raise ValueError(f"rows={rows:,}, but {name} has {learn:,} to train on; ask for at most so many")
-    most = learn if rows is None else rows
-    held = len(seen) - learn if rows is None else max(round(most * (len(seen) - learn) / learn), 1)
-    parts = [seen[:most], seen[learn:][:held], test if rows is None else test[:most]]
-    train, validation, judged = map(pictures.part, parts)
+        raise ValueError(f"rows={rows:,} is too many: {name} has {learn:,} training rows.")
+    n_train = learn if rows is None else rows
+    held = len(seen) - learn if rows is None else max(round(n_train * (len(seen) - learn) / learn), 1)
+    parts = [seen[:n_train], seen[learn:][:held], test if rows is None else test[:n_train]]
+    train, validation, tested = map(pictures.part, parts)
     features = Patches(patch, layout="NCHW")
-    return Dataset(name, description, train, validation, judged, features.fit(train.x[:1]).input_names, features=features)
+    return Dataset(name, description, train, validation, tested, features.fit(train.x[:1]).input_names, features=features)
 
 
 def rows_and_seed(rows: int | None, seed: int) -> None:
-    """Refuse numbers of rows and seeds that no data set has."""
+    """Check the number of rows and the seed."""
     draw_fits(FEWEST_ROWS if rows is None else rows, seed, 0, 0.0)
 
 
 def interleaved(y: np.ndarray, draw: np.random.Generator) -> np.ndarray:
-    """A random order (n,) of rows in which the classes of y (n,) take turns, so that any stretch holds them in proportion."""
+    """A random order (n,) of rows with the classes of y (n,) interleaved, so that any slice contains them in proportion."""
     place = np.empty(len(y))
     for label in np.unique(y):
-        at = np.flatnonzero(y == label)
-        place[at] = (draw.permutation(len(at)) + draw.random(len(at))) / len(at)
+        rows = np.flatnonzero(y == label)
+        place[rows] = (draw.permutation(len(rows)) + draw.random(len(rows))) / len(rows)
     return np.argsort(place, kind="stable")
 
 
-# ---- idx files, the form MNIST came in ----
+# ---- idx files, the format of MNIST ----
 
 
 def idx(file: File, *, dimensions: int) -> np.ndarray:
-    """Read an idx file of bytes: 0, 0, 8 for bytes, the number of dimensions, each size in four bytes, big end first, and the values."""
+    """Read an idx file of bytes: 0, 0, 8 for bytes, the number of dimensions, each size in four bytes (big endian), and the values."""
     content = file.read()
     start = 4 + 4 * dimensions
     require_known_format(
@@ -118,14 +118,14 @@ def idx(file: File, *, dimensions: int) -> np.ndarray:
     require_known_format(
         len(content) - start == int(np.prod(shape, dtype=object)),
         file.path,
-        f"its header says {' x '.join(map(str, shape))} bytes, but {len(content) - start:,} follow",
+        f"its header announces {' x '.join(map(str, shape))} bytes, but {len(content) - start:,} follow",
     )
     return np.frombuffer(content, np.uint8, offset=start).reshape(shape)
 
 
 def from_idx(files: tuple[File, ...], _: np.random.Generator | None = None, *, only: tuple[int, ...] = tuple(range(10))) -> RawImages:
-    """Images and labels to learn from, then those for testing; `only` these classes, which are numbered anew in their order."""
-    x, y = zip(*(_labelled(*files[at : at + 2], only=only) for at in (0, 2)), strict=True)
+    """Training images and labels, then test images and labels; only the classes in `only`, numbered in their order."""
+    x, y = zip(*(_labelled(*files[start : start + 2], only=only) for start in (0, 2)), strict=True)
     test = np.repeat([False, True], [len(labels) for labels in y])
     return RawImages(np.concatenate(x), np.concatenate(y), test)
 
@@ -134,15 +134,15 @@ def _labelled(images: File, labels: File, *, only: tuple[int, ...]) -> tuple[np.
     x, y = idx(images, dimensions=3), idx(labels, dimensions=1)
     require_known_format(x.shape[1:] == (SIDE, SIDE), images.path, f"its images are {x.shape[1]} x {x.shape[2]}, not {SIDE} x {SIDE}")
     require_known_format(len(x) == len(y), labels.path, f"it has {len(y):,} labels for {len(x):,} images")
-    require_known_format(y.max(initial=0) < 10, labels.path, f"it holds the label {y.max(initial=0)}, but there are 10 classes")
+    require_known_format(y.max(initial=0) < 10, labels.path, f"it contains the label {y.max(initial=0)}, but there are 10 classes")
     kept = np.isin(y, only)
     return x[kept][:, None], np.searchsorted(only, y[kept]).astype(np.int64)
 
 
-def _published(folder: str, at: str, origin: str, *sums: tuple[str, str]) -> tuple[File, ...]:
+def _published(folder: str, address: str, origin: str, *sums: tuple[str, str]) -> tuple[File, ...]:
     names = ("train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte")
     return tuple(
-        File(f"{folder}/{name}", content, origin, Download(f"{at}/{name}.gz", packed))
+        File(f"{folder}/{name}", content, origin, Download(f"{address}/{name}.gz", packed))
         for name, (content, packed) in zip(names, sums, strict=True)
     )
 
@@ -225,7 +225,7 @@ def small_digits(_: tuple[File, ...], draw: np.random.Generator) -> RawImages:
 
 
 digits = Images("digits", "Which digit is written, 0 to 9, in few pixels (scikit-learn's digits).", (8, 8), small_digits)
-"""Handwritten digits whose 32 x 32 points were counted in squares of 4 x 4; scikit-learn brings the 1,797 that were for testing.
+"""Handwritten digits of 32 x 32 points, counted in squares of 4 x 4; scikit-learn contains the 1,797 of the test split.
 
 Reference:
     Alpaydin and Kaynak, "Optical Recognition of Handwritten Digits", UCI Machine Learning Repository, 1998.

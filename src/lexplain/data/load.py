@@ -1,4 +1,4 @@
-"""The door to every data set: a name in, a Dataset out."""
+"""Load data sets by name."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from .tabular import TABLES
 
 
 class DatasetSource(Protocol):
-    """What a data set on the menu says of itself; calling it, with the options it has, makes the Dataset."""
+    """A data set that can be loaded by name. Calling it with its options returns the Dataset."""
 
     @property
     def name(self) -> str:
-        """What load_data calls it."""
+        """The name for load_data."""
 
     @property
     def description(self) -> str:
-        """What it is, in one sentence."""
+        """A description in one sentence."""
 
     @property
     def columns(self) -> int | str:
-        """How many columns it has, without added noise, or how large its images are, such as "28 x 56 pixels"."""
+        """Number of columns, without added noise columns, or the size of images, such as "28 x 56 pixels"."""
 
     @property
     def truth_sizes(self) -> tuple[int | str, ...]:
-        """How many features really decide, one number or a few, or which they are in words; none where nobody knows."""
+        """Possible numbers of true features, or a description of them; empty if unknown."""
 
     @property
     def control_flow(self) -> int | None:
-        """The column that only decides which others matter."""
+        """The column that decides which other columns matter."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Dataset:
-        """Make it; each data set names its own options."""
+        """Return the Dataset; options differ between data sets."""
 
 
 SOURCES: tuple[DatasetSource, ...] = (*SWITCHING, *L2X, *TABLES, *IMAGES, *PANELS, *PHOTOGRAPHS, faces, colours, *CONFOUNDED, newsgroups)
-DATASETS: dict[str, DatasetSource] = {source.name: source for source in SOURCES}  # the menu of load_data and the command line
+DATASETS: dict[str, DatasetSource] = {source.name: source for source in SOURCES}  # the names for load_data and the command line
 
 
 def load_data(
@@ -62,17 +62,17 @@ def load_data(
     target: str = "labels",
     **options: Any,
 ) -> Dataset:
-    """Load a data set by name; an option that it does not have is refused, not ignored.
+    """Load a data set by name. Options that the data set does not have raise an error.
 
     Args:
-        name: One of `DATASETS`; `describe()` says what they are.
-        rows: How many rows to train on. None: 10,000 of a made data set, where as many are for testing and a tenth for validation, and
-            all images of the others, of which fewer can be had. Tables come whole.
-        seed: The same seed gives the same rows and the same split.
-        noise_columns: How many standard normal columns to append that decide nothing.
-        correlation: ρ of the Toeplitz matrix ρ^|i-j| that all columns are correlated by, in [0, 1).
-        target: What y is: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (the log-odds of class 0 plus a little noise).
-        options: A data set's own: `box_height` and `box_width` of faces, in lengths of the mouth.
+        name: One of `DATASETS`; `lexplain.data.describe()` lists them.
+        rows: Training rows. None: 10,000 for synthetic sets (as many test rows, a tenth for validation), all images otherwise. Tables are
+            always complete.
+        seed: Random seed of the rows and the split.
+        noise_columns: Number of uninformative standard normal columns to append.
+        correlation: ρ of the Toeplitz matrix ρ^|i-j| of all columns, in [0, 1).
+        target: Type of y: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (noisy log-odds of class 0).
+        options: Options of single data sets: `box_height` and `box_width` of faces, in lengths of the mouth.
 
     Example:
         >>> data = load_data("s3", rows=100, noise_columns=2)
@@ -80,16 +80,16 @@ def load_data(
         ((100, 13), 5, 'x11')
     """
     source = DATASETS[check.one_of(name, list(DATASETS), "data set")]
-    given = {"rows": rows, "noise_columns": noise_columns, "correlation": correlation, "target": target}
+    values = {"rows": rows, "noise_columns": noise_columns, "correlation": correlation, "target": target}
     neutral = {"rows": None, "noise_columns": 0, "correlation": 0.0, "target": "labels"}
-    asked = {option: value for option, value in given.items() if value != neutral[option]} | options
-    for option in asked:
+    requested = {option: value for option, value in values.items() if value != neutral[option]} | options
+    for option in requested:
         check.one_of(option, list(inspect.signature(source).parameters), f"option of {name}")
-    return source(seed=seed, **asked)
+    return source(seed=seed, **requested)
 
 
 def describe() -> pd.DataFrame:
-    """One row a data set: what it is, how many columns or pixels it has, how many features decide, and which only chooses the others."""
+    """One row per data set, with its description, columns or pixels, number of true features and control-flow feature."""
     return pd.DataFrame(
         {
             "name": source.name,

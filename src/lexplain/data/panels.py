@@ -1,4 +1,4 @@
-"""Switching panels: two images side by side, of which one decides; which side it is on is a fair coin for every row."""
+"""Switching panels: two images side by side. One determines the class; its side is random in each row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .images import FASHION_FILES, MNIST_FILES, SIDE, Images, RawImages, from_id
 
 
 def side_by_side(target: np.ndarray, other: np.ndarray, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Put each target (n, c, h, w) left or right of its other, by a fair coin; returns images (n, c, h, 2 w) and the truth (n, 2 h w)."""
+    """Put targets (n, c, h, w) left or right of others at random; returns images (n, c, h, 2 w) and ground truth (n, 2 h w)."""
     n, _, height, width = target.shape
     left = np.asarray(draw.random(n) < 0.5)
     side = left[:, None, None, None]
@@ -23,18 +23,18 @@ def side_by_side(target: np.ndarray, other: np.ndarray, draw: np.random.Generato
 
 
 def digit_and_clothes(files: tuple[File, ...], draw: np.random.Generator, *, target: int) -> RawImages:
-    """Image i of MNIST beside image i of Fashion-MNIST, labelled by the one (`target` 0) or by the other (1)."""
+    """Image i of MNIST next to image i of Fashion-MNIST, with the label of the first (`target` 0) or the second (1)."""
     both = from_idx(files[:4], draw), from_idx(files[4:], draw)
-    decides, beside = both[target], both[1 - target]
-    x, truth = side_by_side(decides.x, beside.x, draw)
+    decides, other = both[target], both[1 - target]
+    x, truth = side_by_side(decides.x, other.x, draw)
     return RawImages(x, decides.y, decides.test, truth)
 
 
 def digit_and_noise(_: tuple[File, ...], draw: np.random.Generator) -> RawImages:
-    """A digit beside the pixels of another digit of the same side of the split, in an order of their own for every row."""
+    """A digit next to the pixels, in random order, of another digit of the same split."""
     digits = small_digits((), draw)
     other = np.empty_like(digits.x)
-    for side in (digits.test, ~digits.test):  # no image for testing is seen in training, not even in pieces
+    for side in (digits.test, ~digits.test):  # so that no pixels of test images occur in training
         other[side] = digits.x[draw.permutation(np.flatnonzero(side))]
     other = draw.permuted(other.reshape(len(other), -1), axis=1).reshape(digits.x.shape)
     x, truth = side_by_side(digits.x, other, draw)
@@ -59,10 +59,10 @@ sp_fashion = _panels(
     partial(digit_and_clothes, target=1),
     MNIST_FILES + FASHION_FILES,
 )
-"""SP-MNIST and SP-FashionMNIST: the pairs are fixed, image i beside image i, and only the order of the panels is random.
+"""SP-MNIST and SP-FashionMNIST: the pairs are fixed, image i next to image i, and only the order of the panels is random.
 
-The truth is the whole panel that decides, more than anyone needs to see; about a tenth of the pixels of a row are lit digits, and about
-a quarter lit clothes. The authors' code draws the order without its seed; here the seed decides.
+The ground truth is the full panel that determines the class, more than is needed: about a tenth of the pixels of a row belong to digits,
+and about a quarter to clothes. In the authors' code the order does not depend on the seed; here it does.
 
 Reference:
     Senetaire, Garreau, Frellsen and Mattei, "Explainability as statistical inference", 2023, section 4.2 and appendix C (48,000 rows to
@@ -70,10 +70,10 @@ Reference:
 """
 sp_digits = _panels(
     "sp_digits",
-    "Which digit is written in one panel; the other, left or right of it, holds pixels of another digit in a random order.",
+    "Which digit is written in one panel; the other, left or right of it, shows pixels of another digit in a random order.",
     8,
     digit_and_noise,
 )
-"""The same idea without a download: the panel whose pixels make a digit decides, and the other says nothing of the label."""
+"""The same idea without a download: the panel with a digit determines the class, and the other does not depend on it."""
 
 PANELS = (sp_mnist, sp_fashion, sp_digits)

@@ -1,4 +1,4 @@
-"""Photographs in one zip file a data set, with a labels.csv: read by name, never unpacked to disk."""
+"""Photographs in one zip file per data set, with a labels.csv; nothing is unpacked to disk."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ MOST_BYTES = 1 << 22  # of one file in an archive, unpacked
 
 @dataclass(frozen=True)
 class PhotoArchive:
-    """The photographs of an archive, decoded when they are asked for, and what its labels.csv says of each."""
+    """The photographs of an archive, decoded on access, and its labels.csv."""
 
     archive: ZipFile
     table: dict[str, list[str]]  # column -> n cells
-    file: str  # the archive's name, for refusals
+    file: str  # the archive's name, for error messages
     side: int
     mode: str
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
-        """Of all photographs, as of an array."""
-        return len(self.table["file"]), len(self.mode), self.side, self.side  # a mode has one letter a channel
+        """The shape of all photographs as an array."""
+        return len(self.table["file"]), len(self.mode), self.side, self.side  # one letter per channel
 
     def __getitem__(self, index: np.ndarray) -> np.ndarray:
         """Some photographs (n, channels, side, side) of uint8."""
         x = np.empty((len(index), self.side, self.side, len(self.mode)), dtype=np.uint8)
-        for row, at in zip(x, index, strict=True):
-            name = self.table["file"][at]
+        for row, i in zip(x, index, strict=True):
+            name = self.table["file"][i]
             row[:] = _decoded(_member(self.archive, name, self.file), f"{self.file}: {name}", self.side, self.mode).reshape(row.shape)
         return x.transpose(0, 3, 1, 2)
 
     def labels(self, column: str) -> np.ndarray:
         """A column of 0 and 1, as (n,) of int64."""
-        odd = sorted(set(self.table[column]) - {"0", "1"})
-        require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column {column!r}, where 0 or 1 is needed")
+        invalid = sorted(set(self.table[column]) - {"0", "1"})
+        require_known_format(not invalid, self.file, f"labels.csv has {invalid[:3]} in its column {column!r}, where 0 or 1 is needed")
         return np.array(self.table[column]).astype(np.int64)
 
     @property
     def test(self) -> np.ndarray:
-        """Which photographs are for testing (n,)."""
-        odd = sorted(set(self.table["split"]) - {"train", "test"})
-        require_known_format(not odd, self.file, f"labels.csv has {odd[:3]} in its column 'split', where train or test is needed")
+        """(n,) of bool: True for photographs of the test split."""
+        invalid = sorted(set(self.table["split"]) - {"train", "test"})
+        require_known_format(not invalid, self.file, f"labels.csv has {invalid[:3]} in its column 'split', where train or test is needed")
         return np.array([word == "test" for word in self.table["split"]])
 
 
@@ -60,28 +60,28 @@ def album(file: File, *columns: str, side: int, mode: str) -> PhotoArchive:
 
     Args:
         file: The archive.
-        columns: What labels.csv must say beside `file` and `split`.
-        side: Of each photograph, both ways, in pixels.
-        mode: Pillow's: L for grey, RGB for colour.
+        columns: Columns that labels.csv must have in addition to `file` and `split`.
+        side: Height and width of each photograph in pixels.
+        mode: Pillow's mode: L for grey, RGB for colour.
     """
     try:
         archive = ZipFile(io.BytesIO(file.read()))
     except BadZipFile as broken:
-        raise ValueError(f"{file.path} is no zip file, or damaged ({broken}); put it there anew") from None
+        raise ValueError(f"{file.path} is damaged or not a zip file ({broken}). Replace it.") from None
     return PhotoArchive(
         archive, _table(_member(archive, "labels.csv", file.path), ("file", "split", *columns), file.path), file.path, side, mode
     )
 
 
 def _member(archive: ZipFile, name: str, path: str) -> bytes:
-    there = archive.NameToInfo.get(name)
-    require_known_format(there is not None, path, f"it has no file named {name}")
-    assert there is not None
-    require_known_format(there.file_size <= MOST_BYTES, path, f"{name} unpacks to {there.file_size:,} bytes, more than {MOST_BYTES:,}")
+    entry = archive.NameToInfo.get(name)
+    require_known_format(entry is not None, path, f"it has no file named {name}")
+    assert entry is not None
+    require_known_format(entry.file_size <= MOST_BYTES, path, f"{name} unpacks to {entry.file_size:,} bytes, more than {MOST_BYTES:,}")
     try:
-        return archive.read(there)
+        return archive.read(entry)
     except (BadZipFile, zlib.error, EOFError) as broken:
-        raise ValueError(f"{path} is damaged ({broken}); put it there anew") from None
+        raise ValueError(f"{path} is damaged ({broken}). Replace it.") from None
 
 
 def _table(content: bytes, needed: tuple[str, ...], path: str) -> dict[str, list[str]]:
@@ -101,17 +101,19 @@ def _table(content: bytes, needed: tuple[str, ...], path: str) -> dict[str, list
 
 def _decoded(content: bytes, name: str, side: int, mode: str) -> np.ndarray:
     try:
-        with Image.open(io.BytesIO(content), formats=["JPEG"]) as image:  # reads the header alone, so that size is known before pixels
+        with Image.open(
+            io.BytesIO(content), formats=["JPEG"]
+        ) as image:  # only reads the header, so that the size is checked before decoding
             require_known_format(image.size == (side, side), name, f"the image is {image.width} x {image.height}, not {side} x {side}")
             return np.asarray(image.convert(mode))
     except (UnidentifiedImageError, OSError) as broken:
-        raise ValueError(f"{name} is no JPEG image, or damaged ({str(broken)[:100]}); put the file there anew") from None
+        raise ValueError(f"{name} is damaged or not a JPEG image ({str(broken)[:100]}). Replace the file.") from None
 
 
 def labelled(files: tuple[File, ...], _: np.random.Generator, *, side: int, mode: str) -> RawImages:
     """The photographs of an archive with the column `label`."""
-    found = album(files[0], "label", side=side, mode=mode)
-    return RawImages(found, found.labels("label"), found.test)
+    photos = album(files[0], "label", side=side, mode=mode)
+    return RawImages(photos, photos.labels("label"), photos.test)
 
 
 chest_xray = Images(

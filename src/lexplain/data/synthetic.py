@@ -1,4 +1,4 @@
-"""Made data sets whose truth is known: Gaussian columns, a formula or two for the log-odds, a column that chooses between them."""
+"""Synthetic data sets with known ground truth: Gaussian columns, and one or two formulas for the log-odds, chosen by a column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Column: TypeAlias = NDArray[np.float64]  # (n,)
 
 @dataclass(frozen=True)
 class Formula:
-    """The log-odds of class 0 against class 1, and the columns that it reads."""
+    """The log-odds of class 0 against class 1, and the columns that they depend on."""
 
     columns: tuple[int, ...]
     log_odds: Callable[..., Column]  # takes these columns, each (n,)
@@ -28,14 +28,14 @@ class Formula:
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A made data set: call it to draw its rows.
+    """A synthetic data set. Call it to sample its rows.
 
-    The parts are separate draws. A smaller part is the beginning of a larger one, and noise columns leave the others as they were, so
-    that changing `rows` or `noise_columns` changes nothing else.
+    The splits are sampled separately. Fewer rows are the first of more rows, and noise columns do not change the others, so that changing
+    `rows` or `noise_columns` changes nothing else.
 
     Args:
-        formulas: One for all rows; or two, for rows whose control flow column is below 0 and for the others.
-        gap: How far the control flow column is moved up or down, a fair coin a row.
+        formulas: One formula for all rows; or two, for rows with a control-flow column below 0 and for the others.
+        gap: Shift of the control-flow column, up or down at random in each row.
     """
 
     name: str
@@ -47,22 +47,22 @@ class Synthetic:
 
     @property
     def truth_sizes(self) -> tuple[int, ...]:
-        """How many features really decide; several numbers where it depends on the row."""
+        """Number of true features; several numbers if it depends on the row."""
         return tuple(sorted({len(formula.columns) + (self.control_flow is not None) for formula in self.formulas}))
 
     def __call__(
         self, *, rows: int = 10_000, seed: int = 0, noise_columns: int = 0, correlation: float = 0.0, target: str = "labels"
     ) -> Dataset:
-        """Draw `rows` rows to train on, as many to test on, and a tenth (at least 10) to validate on.
+        """Sample `rows` training rows, as many test rows, and a tenth (at least 10) for validation.
 
         Args:
-            rows: How many rows to train on.
-            seed: The same seed gives the same rows.
-            noise_columns: How many standard normal columns to append that decide nothing.
-            correlation: ρ of the Toeplitz matrix ρ^|i-j| that all columns' noise is correlated by, in [0, 1).
-            target: What y is: `"labels"` (n,) sampled with the true probabilities; `"probabilities"` (n, 2), the true ones themselves;
+            rows: Number of training rows.
+            seed: Random seed; the same seed gives the same rows.
+            noise_columns: Number of uninformative standard normal columns to append.
+            correlation: ρ of the Toeplitz matrix ρ^|i-j| of the noise of all columns, in [0, 1).
+            target: Type of y: `"labels"` (n,), sampled with the true probabilities; `"probabilities"` (n, 2), the true ones;
                 or `"values"` (n,), the log-odds of class 0 plus noise of standard deviation 0.1, not standardised. Real values have
-                no class probabilities: `Part.probabilities` is None there.
+                no class probabilities: `DataSplit.probabilities` is None.
         """
         draw_fits(rows, seed, noise_columns, correlation)
         check.one_of(target, TARGETS, "target")
@@ -74,7 +74,7 @@ class Synthetic:
         return Dataset(self.name, self.description, train, validation, test, names, control_flow=self.control_flow)
 
     def _draw(self, generator: np.random.Generator, rows: int, noise_columns: int, correlation: float, target: str) -> DataSplit:
-        # one stream a purpose: drawing more of one thing leaves the others as they were
+        # one stream per purpose, so that sampling more of one does not change the others
         own, noise, sides, answers = generator.spawn(4)
         white = np.concatenate([own.standard_normal((rows, self.columns)), noise.standard_normal((rows, noise_columns))], axis=1)
         z = correlate(white, correlation)
@@ -99,17 +99,17 @@ class Synthetic:
 
 
 def draw_fits(rows: int, seed: int, noise_columns: int, correlation: float) -> None:
-    """Refuse sizes that are no whole numbers, too few rows, and a correlation outside [0, 1)."""
+    """Check that sizes are integers, that there are enough rows, and that correlation is in [0, 1)."""
     for name, value in (("rows", rows), ("seed", seed), ("noise_columns", noise_columns)):
         if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 0:
-            raise ValueError(f"{name}={value!r}, but a whole number of at least 0 is needed")
+            raise ValueError(f"{name} must be an integer of at least 0, got {value!r}.")
     check.enough_rows(rows)
     if not 0 <= correlation < 1:
-        raise ValueError(f"correlation={correlation!r}, but a number of at least 0 and below 1 is needed; 0 means independent columns")
+        raise ValueError(f"correlation must be at least 0 (independent columns) and below 1, got {correlation!r}.")
 
 
 def correlate(white: np.ndarray, correlation: float) -> np.ndarray:
-    """Give white noise (n, D) the covariance ρ^|i-j|: each column is ρ of the one before it and the rest its own."""
+    """Give white noise (n, D) the covariance ρ^|i-j|: each column is ρ times the previous one plus independent noise."""
     z = white.copy()
     for j in range(1, z.shape[1]):
         z[:, j] = correlation * z[:, j - 1] + np.sqrt(1 - correlation**2) * white[:, j]
@@ -119,7 +119,7 @@ def correlate(white: np.ndarray, correlation: float) -> np.ndarray:
 def _answer(log_odds: np.ndarray, target: str, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray | None]:
     if target == "values":
         return (log_odds + VALUES_NOISE * generator.standard_normal(len(log_odds))).astype(np.float32), None
-    # expit never overflows where 1 / (1 + exp(l)) would
+    # expit does not overflow, unlike 1 / (1 + exp(l))
     probabilities = np.stack([expit(log_odds), expit(-log_odds)], axis=1).astype(np.float32)  # (n, 2)
     if target == "probabilities":
         return probabilities, probabilities
@@ -127,22 +127,22 @@ def _answer(log_odds: np.ndarray, target: str, generator: np.random.Generator) -
 
 
 def product(x1: Column, x2: Column) -> Column:
-    """x1 x2: neither column tells anything alone."""
+    """x1 x2: neither column is informative alone."""
     return x1 * x2
 
 
 def sphere(x1: Column, x2: Column, x3: Column, x4: Column) -> Column:
-    """Squared length less 4: class 1 lies inside the sphere of radius 2."""
+    """Squared length minus 4: class 1 is inside the sphere of radius 2."""
     return x1**2 + x2**2 + x3**2 + x4**2 - 4
 
 
 def additive(x1: Column, x2: Column, x3: Column, x4: Column) -> Column:
-    """Four columns, each bent in its own way (INVASE's constants)."""
+    """A sum of nonlinear functions of four columns (INVASE's constants)."""
     return -10 * np.sin(0.2 * x1) + np.abs(x2) + x3 + np.exp(-x4) - 2.4
 
 
 def steep_additive(x1: Column, x2: Column, x3: Column, x4: Column) -> Column:
-    """The same with a sine ten times as high (the constants of L2X's code, which are not those of its paper)."""
+    """The same with a sine ten times as high (the constants of L2X's code, which differ from those of its paper)."""
     return -100 * np.sin(0.2 * x1) + np.abs(x2) + x3 + np.exp(-x4) - 2.4
 
 
@@ -157,7 +157,7 @@ SWITCHING = (
 )
 """S1 to S3, whose formula depends on the sign of x11, and the three formulas alone.
 
-Labels follow P(y = 1 | x) = 1 / (1 + exp(l)), so class 1 is where the log-odds l are low.
+Labels follow P(y = 1 | x) = 1 / (1 + exp(l)): class 1 has low log-odds l.
 
 Reference:
     Jethani, Sudarshan, Aphinyanaphongs and Ranganath, "Have We Learned to Explain?: How Interpretability Methods Can Learn to Encode
@@ -179,10 +179,10 @@ L2X = (
         gap=3.0,
     ),
 )
-"""L2X's four sets, with the constants, signs and column order of the authors' code where it differs from the paper.
+"""L2X's four sets, with the constants, signs and column order of the authors' code if it differs from the paper.
 
-The sign of x10 chooses the formula of `switch`, so that the truth is a function of the row; in the authors' code it is the component
-x10 was drawn from, which has the other sign in one row of 740.
+The sign of x10 chooses the formula of `switch`, so that the ground truth is a function of the row. In the authors' code it is the component
+that x10 was sampled from, which has the other sign in one row of 740.
 
 Reference:
     Chen, Song, Wainwright and Jordan, "Learning to Explain: An Information-Theoretic Perspective on Model Interpretation", 2018,

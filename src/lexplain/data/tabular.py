@@ -1,4 +1,4 @@
-"""Real tables, whose truth nobody knows: numbers and categories as they were published."""
+"""Real tables without ground truth: the published numbers and categories."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Rows: TypeAlias = tuple[pd.DataFrame, np.ndarray]  # the columns, and (n,) class
 
 @dataclass(frozen=True)
 class Table:
-    """A table of real measurements: call it to split its rows 60 : 15 : 25, with the classes in proportion.
+    """A table of real measurements. Call it to split its rows 60 : 15 : 25, stratified by class.
 
     Args:
-        read: Returns the columns and the target; rows keep their index, which tells where in the table they are.
-        files: What it reads, which must lie in the cache; none where scikit-learn brings it.
+        read: Function that returns the columns and the target; rows keep their index in the table.
+        files: Files to read from the data folder; empty if scikit-learn contains the table.
     """
 
     name: str
@@ -34,10 +34,10 @@ class Table:
     read: Callable[..., Rows]
     files: tuple[File, ...] = ()
     control_flow: None = None
-    truth_sizes: tuple[int, ...] = ()  # nobody knows which features really decide
+    truth_sizes: tuple[int, ...] = ()  # unknown
 
     def __call__(self, *, seed: int = 0) -> Dataset:
-        """Split the rows; the same seed gives the same split."""
+        """Split the rows at random; the same seed gives the same split."""
         x, y = self.read(*(file.read() for file in self.files))
         classes = y if y.dtype == np.int64 else None
         seen, test = train_test_split(np.arange(len(y)), test_size=0.25, stratify=classes, random_state=seed)
@@ -48,7 +48,7 @@ class Table:
 
 
 def _all_categories_first(x: pd.DataFrame, train: np.ndarray, *others: np.ndarray) -> list[np.ndarray]:
-    """Move rows into the first part whose category is in none of its rows: no model could have learned it."""
+    """Move rows with a category that the training split lacks into it, since no model could learn that category."""
     unknown = np.zeros(len(x), dtype=bool)
     for name in x.select_dtypes("category").columns:
         codes = x[name].cat.codes.to_numpy()
@@ -57,13 +57,13 @@ def _all_categories_first(x: pd.DataFrame, train: np.ndarray, *others: np.ndarra
 
 
 def _parsed(content: bytes, **options: Any) -> pd.DataFrame:
-    """Text as a table in which nothing counts as missing: what is not known has a word of its own."""
+    """Parse text as a table without missing values: unknown values are a category."""
     table: pd.DataFrame = pd.read_csv(io.BytesIO(content), keep_default_na=False, **options)
     return table
 
 
 def _as_categories(frame: pd.DataFrame, codes: Sequence[str] = ()) -> pd.DataFrame:
-    """The same rows with text, and numbers that are codes, as categories."""
+    """The same rows with text, and numbers in the columns `codes`, as categories."""
     names = [name for name in frame.columns if name in codes or not pd.api.types.is_numeric_dtype(frame[name])]
     return frame.astype(dict.fromkeys(names, "category"))
 
@@ -94,7 +94,7 @@ ADULT_COLUMNS = (
 def _adult(data: bytes, test: bytes) -> Rows:
     options: dict[str, Any] = {"header": None, "names": ADULT_COLUMNS.split(), "skipinitialspace": True}
     both = pd.concat([_parsed(data, **options), _parsed(test, skiprows=1, **options)], ignore_index=True)
-    income = both.pop("income").str.rstrip(".")  # the test file ends its labels so
+    income = both.pop("income").str.rstrip(".")  # labels of the test file end in a period
     return _as_categories(both), (income == ">50K").to_numpy(dtype=np.int64)
 
 
@@ -109,7 +109,7 @@ adult = Table(
         File("tabular/adult.test", "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05", _ADULT_AT),
     ),
 )
-"""The census income table, 48,842 people of 1994, both files together; what is not known is the category "?".
+"""The census income table, 48,842 people of 1994, both files together; unknown values are the category "?".
 
 Reference:
     Kohavi, "Scaling Up the Accuracy of Naive-Bayes Classifiers: a Decision-Tree Hybrid", 1996.
@@ -118,8 +118,8 @@ Reference:
 
 def _bank(content: bytes) -> Rows:
     table = _parsed(content, sep=";")
-    says = table.pop("y")
-    return _as_categories(table), (says == "yes").to_numpy(dtype=np.int64)
+    answer = table.pop("y")
+    return _as_categories(table), (answer == "yes").to_numpy(dtype=np.int64)
 
 
 _BANK_AT = "https://archive.ics.uci.edu/dataset/222/bank+marketing"
@@ -130,7 +130,7 @@ bank = Table(
     _bank,
     (File("tabular/bank-full.csv", "d1513ec63b385506f7cfce9f2c5caa9fe99e7ba4e8c3fa264b3aaf0f849ed32d", _BANK_AT),),
 )
-"""The bank marketing table, 45,211 calls of a Portuguese bank; what is not known is the category "unknown".
+"""The bank marketing table, 45,211 calls of a Portuguese bank; unknown values are the category "unknown".
 
 Reference:
     Moro, Cortez and Rita, "A Data-Driven Approach to Predict the Success of Bank Telemarketing", 2014.
@@ -138,7 +138,7 @@ Reference:
 
 
 def _credit_default(content: bytes) -> Rows:
-    table = _parsed(content).drop(columns="ID")  # it numbers the rows
+    table = _parsed(content).drop(columns="ID")  # row numbers
     fails = table.pop("default.payment.next.month")
     return _as_categories(table, ["SEX", "EDUCATION", "MARRIAGE"]), fails.to_numpy(dtype=np.int64)
 
@@ -177,7 +177,7 @@ german = Table(
     _german,
     (File("tabular/german.data", "b21f3d81db8071257d5ff1deaeba1fd4303b62712e6fcc9715c7a86202cb5871", _GERMAN_AT),),
 )
-"""The German credit table, 1,000 loans; german.names beside it says what the codes mean.
+"""The German credit table, 1,000 loans; german.names, from the same page, explains the codes.
 
 Reference:
     Hofmann, "Statlog (German Credit Data)", UCI Machine Learning Repository, 1994.

@@ -1,7 +1,7 @@
 """Gradient estimators: (mask distribution, cost of a mask, baseline) to a scalar that trains the selector.
 
-An estimator `needs` one method of the distribution, and never learns what the cost is made of.
-To add one: a file with one class, a line here, and a line in tests/estimators/test_estimators.py. `Sampled` is what most share.
+An estimator `needs` one method of the distribution, and does not know what the cost consists of. To add one, write a file with one class,
+a line here, and a line in tests/estimators/test_estimators.py. Most inherit from `Sampled`.
 """
 
 from .disarm import Disarm as Disarm

@@ -1,4 +1,4 @@
-"""Mirrored pairs of coins."""
+"""Mirrored pairs of masks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .sampled import Sampled
 
 @dataclass(frozen=True)
 class Disarm(Sampled):
-    """Compare two masks of mirrored noise; only the features in which they differ learn. Unbiased, low variance, coins only.
+    """Compare two masks with mirrored noise; features that are equal in both get no gradient. Unbiased, low variance, only for `Bernoulli`.
 
     Reference:
         Dong, Mnih and Tucker, DisARM: An Antithetic Gradient Estimator for Binary Latent Variables, 2020, equation 6.
@@ -33,5 +33,5 @@ class Disarm(Sampled):
 
     @property
     def masks_per_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
+        """Maximum number of masks per row in one call of the cost."""
         return 2 * self.samples

@@ -16,18 +16,18 @@ class Pathwise:
     samples: int = 1
     needs = "relaxed"
     needs_gradient = True
-    returns_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
+    returns_cost = True  # the scalar is the cost of the sampled masks, so that its gradient also trains a predictor
 
     def __call__(self, p: HasRelaxed, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
-        """Return a scalar whose gradient trains the selector; a baseline has no use here."""
+        """Return a scalar whose gradient trains the selector; the baseline is not used."""
         return cost(p.relaxed((self.samples, group))).mean()
 
     @property
     def masks_per_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
+        """Maximum number of masks per row in one call of the cost."""
         return self.samples
 
     def masks(self, p: HasRelaxed, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: soft ones."""
+        """Sample the masks to train a predictor on: soft ones."""
         relaxed: Tensor = p.relaxed(shape)
         return relaxed.detach()

@@ -13,13 +13,13 @@ from .sampled import Sampled
 
 @dataclass(frozen=True)
 class Rebar(Sampled):
-    """Subtract the cost of a relaxed mask, drawn given the hard one, from the score function, and add its gradient back.
+    """Subtract the cost of a relaxed mask, sampled given the hard one, from the score function, and add its gradient back.
 
-    Unbiased where the cost is a smooth function of the soft mask; an imputer that chooses a component by it is not, and is refused.
+    Unbiased if the cost is a smooth function of the soft mask. It is not with imputers that choose a component by the mask; these raise.
 
     Args:
-        samples: draws a row.
-        strength: weight of the control variate (eta); any value leaves the mean as it is.
+        samples: Masks per row.
+        strength: Weight of the control variate (eta); the mean is the same for any value.
 
     Reference:
         Tucker et al., REBAR, 2017, equation 7; Jethani et al., Have We Learned to Explain?, 2021, appendix, equations 8 to 11.
@@ -44,5 +44,5 @@ class Rebar(Sampled):
 
     @property
     def masks_per_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
+        """Maximum number of masks per row in one call of the cost."""
         return 2 * self.samples

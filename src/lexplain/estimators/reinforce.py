@@ -13,9 +13,9 @@ from .sampled import Sampled
 
 @dataclass(frozen=True)
 class Reinforce(Sampled):
-    """Weigh the score of each mask by how much cheaper than expected it was. Unbiased, needs no relaxation.
+    """Weight the score function of each mask by its cost minus the expected cost. Unbiased, needs no relaxation.
 
-    What is expected: the baseline if one is passed (INVASE's network), and the mean of the other samples if there are several.
+    The expected cost is the baseline if one is passed (INVASE's network), and the mean of the other samples if there are several.
 
     Reference:
         Williams, Simple Statistical Gradient-Following Algorithms, 1992; Kool et al., Buy 4 REINFORCE Samples, 2019.
@@ -29,10 +29,10 @@ class Reinforce(Sampled):
         """Return a scalar whose gradient trains the selector.
 
         Args:
-            p: mask distribution.
-            cost: masks (M, L, b, d) to costs (M, b).
-            baseline: (b,) a guess of the cost that knows nothing of the mask.
-            group: how many masks L the cost joins.
+            p: Mask distribution.
+            cost: Function from masks (M, L, b, d) to costs (M, b).
+            baseline: (b,) prediction of the cost that does not depend on the mask.
+            group: Number of masks L that the cost joins.
         """
         masks, log_prob = p.draw((self.samples, group))
         with torch.no_grad():

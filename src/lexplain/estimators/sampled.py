@@ -1,4 +1,4 @@
-"""What estimators that draw masks share."""
+"""Base class of estimators that sample masks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ..core.contracts import MaskDistribution
 
 @dataclass(frozen=True)
 class Sampled:
-    """Draws so many masks a row, of which one call of the cost holds all; predictors learn to read hard ones."""
+    """Base of estimators that pass `samples` masks per row in one call of the cost, with predictors trained on hard masks."""
 
     samples: int = 1
 
     @property
     def masks_per_call(self) -> int:
-        """How many masks of a row one call of the cost holds at the most."""
+        """Maximum number of masks per row in one call of the cost."""
         return self.samples
 
     def masks(self, p: MaskDistribution, shape: tuple[int, ...]) -> Tensor:
-        """The kind of masks a predictor must learn to read: hard ones."""
+        """Sample the masks to train a predictor on: hard ones."""
         return p.sample(shape)

@@ -20,9 +20,9 @@ class StraightThrough(Sampled):
 
     needs = "paired"
     needs_gradient = True
-    returns_cost = True  # the scalar is the cost of the masks drawn, whose gradient teaches a predictor too
+    returns_cost = True  # the scalar is the cost of the sampled masks, so that its gradient also trains a predictor
 
     def __call__(self, p: HasPaired, cost: Cost, baseline: Tensor | None = None, *, group: int = 1) -> Tensor:
-        """Return a scalar whose gradient trains the selector; a baseline has no use here."""
+        """Return a scalar whose gradient trains the selector; the baseline is not used."""
         hard, soft = p.paired((self.samples, group))
         return cost(hard + (soft - soft.detach())).mean()

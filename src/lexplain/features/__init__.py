@@ -1,7 +1,7 @@
-"""What can be on or off: a feature mask becomes a raw mask, raw input becomes the tensor that masks act on, and back.
+"""What a mask can keep or hide: features encode raw rows, decode encoded rows, and expand feature masks to encoded masks.
 
-`fit` learns the encoding from training rows and returns a new object; what it learned lies in `state`. To add a kind of input: a file with
-one `FeatureKind`, a line here, and a `Kind` in the folder kinds/.
+`fit` learns the encoding from training rows and returns a new object; `state` returns what it learned. To add a kind of input, write a file
+with one `FeatureKind`, a line here, and a `Kind` in the folder kinds/.
 """
 
 from .columns import Columns as Columns

@@ -21,16 +21,16 @@ from .tables import ColumnType, as_type, finite_numbers, known_categories, table
 
 @dataclass(frozen=True, kw_only=True)
 class Columns(FeatureKind):
-    """Each column of a table is a feature; encoding standardises it, so that 0 is its mean.
+    """Each column of a table is a feature. Encoded columns are standardised, so that 0 is the mean.
 
-    A column of categories (text, or pandas' category) takes one encoded column for each, which are on or off together.
+    A categorical column (text, or pandas' category) has one encoded column per category; all of them are visible or hidden together.
     """
 
     kind: ClassVar[str] = "columns"
     columns: tuple[str, ...] = ()  # names of the raw columns, in order
-    frame: bool = False  # whether the model reads a DataFrame
-    labels: tuple[str | int | float, ...] = ()  # what the DataFrame calls its columns
-    types: tuple[ColumnType, ...] = ()  # one a raw column
+    frame: bool = False  # whether the model expects a DataFrame
+    labels: tuple[str | int | float, ...] = ()  # column labels of the DataFrame
+    types: tuple[ColumnType, ...] = ()  # one per raw column
     mean: np.ndarray | None = None  # (D,) of the encoded columns
     scale: np.ndarray | None = None  # (D,)
 
@@ -39,7 +39,7 @@ class Columns(FeatureKind):
         return self._fitted(X)[0]
 
     def fit_encode(self, X: RawRows) -> tuple[Columns, Encoded]:
-        """Learn the encoding and encode the same rows, which are scanned once."""
+        """Learn the encoding and encode the same rows, in one scan."""
         fitted, values = self._fitted(X)
         return fitted, Encoded(fitted._standardised(values))
 
@@ -52,18 +52,18 @@ class Columns(FeatureKind):
         else:
             labels = tuple(f"x{j + 1}" for j in range(rows.shape[1]))
             types = (ColumnType(rows.dtype if rows.dtype.kind in "biuf" else np.dtype(float)),) * rows.shape[1]
-        blank = replace(self, columns=tuple(map(str, labels)), frame=isinstance(rows, pd.DataFrame), labels=labels, types=types)
-        blank._check_fit()
-        values = blank._numbers(rows)
-        # A column's categories share a scale, so that together they vary by 1, as a number does; their own would make rare ones huge.
-        scale = np.sqrt(np.add.reduceat(values.var(0), blank._starts)).repeat(blank._widths)
-        return replace(blank, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0)), values
+        unfitted = replace(self, columns=tuple(map(str, labels)), frame=isinstance(rows, pd.DataFrame), labels=labels, types=types)
+        unfitted._check_fit()
+        values = unfitted._numbers(rows)
+        # Categories of a column share a scale, so that their total variance is 1; with separate scales, rare ones would be huge.
+        scale = np.sqrt(np.add.reduceat(values.var(0), unfitted._starts)).repeat(unfitted._widths)
+        return replace(unfitted, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0)), values
 
     def _check_fit(self) -> None:
-        """Refuse settings that do not fit the columns; called before rows are read."""
+        """Check that settings fit the columns; called before rows are read."""
 
     def check(self, X: RawRows) -> pd.DataFrame | np.ndarray:
-        """Return a DataFrame as it is and anything else as an array; refuse what is no table."""
+        """Return a DataFrame unchanged and other rows as an array; raise if they are not a table."""
         return X if isinstance(X, pd.DataFrame) else two_axes(X)
 
     @property
@@ -78,12 +78,12 @@ class Columns(FeatureKind):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One name a feature."""
+        """One name per feature."""
         return self.columns
 
     @property
     def count(self) -> int:
-        """How many features can be on or off."""
+        """Number of features."""
         return len(self.names)
 
     @property
@@ -98,12 +98,12 @@ class Columns(FeatureKind):
 
     @cached_property
     def categorical(self) -> tuple[str, ...]:
-        """Names of the raw columns that hold categories."""
+        """Names of the categorical raw columns."""
         return tuple(name for name, each in zip(self.columns, self.types, strict=True) if each.categories is not None)
 
     @property
     def text(self) -> tuple[str, ...]:
-        """Names of the raw columns whose categories are text: where a file has numbers in them, these are text too."""
+        """Names of the raw columns whose categories are text; numbers in such columns of a file are read as text."""
         types = zip(self.columns, self.types, strict=True)
         return tuple(name for name, each in types if each.categories is not None and all(isinstance(c, str) for c in each.categories))
 
@@ -117,24 +117,24 @@ class Columns(FeatureKind):
 
     @cached_property
     def _dtype(self) -> np.dtype[Any] | None:
-        """The type of all cells, if it is one: such rows are decoded at once, not column by column."""
+        """The type of all cells if they share one: such rows are decoded at once, not column by column."""
         dtypes = {each.dtype for each in self.types}
         first = self.types[0].dtype
         return first if len(dtypes) == 1 and isinstance(first, np.dtype) and not self.categorical else None
 
     @cached_property
     def _feature_of_each(self) -> Tensor | None:
-        """The feature (D,) of each encoded column; None where features and encoded columns are the same."""
+        """The feature (D,) of each encoded column; None if each encoded column is a feature."""
         owner = np.repeat(self.owners, self._widths)
         return None if np.array_equal(owner, np.arange(len(self.columns))) else torch.from_numpy(owner)
 
     def expand(self, mask: Tensor) -> Tensor:
-        """Turn feature masks (..., d) into raw masks (..., *shape)."""
+        """Expand feature masks (..., d) to encoded masks (..., *shape)."""
         owner = self._feature_of_each
         return mask if owner is None else mask[..., owner.to(mask.device)]
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum raw values (b, *shape) within each feature (b, d)."""
+        """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
         owner = self._feature_of_each
         if owner is None:
             return values
@@ -145,34 +145,34 @@ class Columns(FeatureKind):
         return scores[:, list(self.owners)]
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Encoded rows in raw units, as a tensor that carries gradients; refuse categories, which no network reads."""
+        """Encoded rows in raw units, as a tensor that carries gradients. Raises for categorical columns."""
         if self.categorical:
             raise ValueError(
-                f"columns {list(self.categorical)[:5]} hold categories, but a torch network reads numbers; pass a function of DataFrames "
-                "that encodes them and asks the network, or encode them yourself and make each one a feature with Groups(...)"
+                f"Columns {list(self.categorical)[:5]} are categorical, but a torch network needs numbers. Pass a function of DataFrames "
+                "that encodes them and calls the network, or encode them before and make each column one feature with Groups(...)."
             )
         return x * torch.as_tensor(self.scale, dtype=x.dtype, device=x.device) + torch.as_tensor(self.mean, dtype=x.dtype, device=x.device)
 
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
-        """Turn raw rows into the tensor (b, D) that masks act on."""
+        """Convert raw rows to encoded rows (b, D)."""
         rows = X if isinstance(X, pd.DataFrame) else as_array(X)
-        self._refuse_other_columns(rows)
+        self._check_columns(rows)
         return Encoded(self._standardised(self._numbers(rows)).to(device))
 
-    def _refuse_other_columns(self, rows: pd.DataFrame | np.ndarray) -> None:
-        """Refuse rows whose columns are not those of the fit."""
+    def _check_columns(self, rows: pd.DataFrame | np.ndarray) -> None:
+        """Check that the columns are those of the fit."""
         count = len(self.columns)
         if len(rows.shape) == 2 and rows.shape[1] != count:
             raise ValueError(
-                f"X has {rows.shape[1]} features, but Explainer is expecting {count} features as input; pass the columns of the fit"
+                f"X has {rows.shape[1]} features, but Explainer is expecting {count} features as input. Pass the columns of the fit."
             )
         if self.frame and isinstance(rows, pd.DataFrame):
             got = [str(c) for c in rows.columns]
             if got != list(self.columns):
-                odd = [c for c in got if c not in self.columns] or got
+                unknown = [c for c in got if c not in self.columns] or got
                 raise ValueError(
-                    f"The feature names should match those that were passed during fit: got {odd[:5]}, "
-                    f"needed {list(self.columns)[:5]}…, in that order; rename or reorder the columns"
+                    f"The feature names should match those that were passed during fit: got {unknown[:5]}, "
+                    f"expected {list(self.columns)[:5]}…, in that order. Rename or reorder the columns."
                 )
 
     def _standardised(self, values: np.ndarray) -> Tensor:
@@ -180,7 +180,7 @@ class Columns(FeatureKind):
         return torch.from_numpy(((values - self.mean) / self.scale).astype(np.float32))
 
     def from_array(self, values: np.ndarray | Tensor) -> pd.DataFrame | np.ndarray:
-        """An array, flat or not, as rows; where the fit saw a DataFrame, with its labels and its categories."""
+        """An array as rows; if the explainer was fitted on a DataFrame, with its labels and categories."""
         rows = as_array(values)
         rows = rows.reshape(len(rows), -1)
         if not self.frame or rows.shape[1] != len(self.labels):
@@ -190,30 +190,30 @@ class Columns(FeatureKind):
         return frame.astype(types) if rows.dtype == object else frame
 
     def cell_values(self, X: RawRows) -> list[pd.Series[Any] | None]:
-        """The column of each feature; None where a feature is several columns."""
+        """The column of each feature; None for a feature of several columns."""
         table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
         columns = Counter(self.owners)
         place = {owner: j for j, owner in enumerate(self.owners)}
         return [table.iloc[:, place[feature]] if columns[feature] == 1 else None for feature in range(self.count)]
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The truth (rows, d) of features; of raw columns, a feature is true where one of its columns is."""
+        """The ground truth (rows, d) of features. From that of raw columns, a feature is true if one of its columns is."""
         known = truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
             known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0
         return truth_of(known, rows, self.count)
 
     def _numbers(self, X: pd.DataFrame | np.ndarray) -> np.ndarray:
-        """Raw rows as doubles (n, D), categories as 0 and 1; float32 would lose digits of large numbers before the mean is taken off."""
+        """Raw rows as doubles (n, D), categories as 0 and 1; float32 would lose digits of large numbers before the mean is subtracted."""
         if not self.categorical:
             return finite_numbers(X)
         if not isinstance(X, pd.DataFrame):
             raise ValueError(
-                f"X is a {type(X).__name__}, but columns {list(self.categorical)[:5]} held categories in the fit; "
-                "give a DataFrame with the same columns"
+                f"X is a {type(X).__name__}, but columns {list(self.categorical)[:5]} were categorical in fit. "
+                "Pass a DataFrame with the same columns."
             )
         if len(X) == 0:
-            finite_numbers(np.zeros(X.shape))  # which refuses it
+            finite_numbers(np.zeros(X.shape))  # raises
         plain = [j for j, each in enumerate(self.types) if each.categories is None]
         values = np.zeros((len(X), *self.shape))
         if plain:
@@ -224,7 +224,7 @@ class Columns(FeatureKind):
         return values
 
     def decode(self, x: Tensor) -> pd.DataFrame | np.ndarray:
-        """Turn encoded rows back into what a model reads."""
+        """Convert encoded rows to raw rows."""
         assert self.mean is not None and self.scale is not None
         values = x.detach().cpu().numpy().astype(np.float64) * self.scale + self.mean
         if self._dtype is not None:
@@ -235,14 +235,14 @@ class Columns(FeatureKind):
         return frame.set_axis(list(self.labels), axis=1)
 
     def state(self) -> dict[str, Any]:
-        """What `fit` learned, as plain JSON values."""
+        """Everything learned by `fit`, as JSON values."""
         assert self.mean is not None and self.scale is not None
         types = [each.state() for each in self.types]
         return {"labels": list(self.labels), "frame": self.frame, "types": types, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Columns:
-        """The object that `state` was read from."""
+        """Rebuild the object from its `state`."""
         return cls(
             columns=tuple(map(str, state["labels"])),
             frame=bool(state["frame"]),

@@ -1,4 +1,4 @@
-"""The base of every kind of features, and masks of features as masks of encoded inputs."""
+"""Base class of all kinds of features, and encoded masks."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from ..core.rows import as_array
 
 
 class FeatureKind(ABC):
-    """What `core.contracts.Features` promises, with defaults for rows (n, d) of one number a feature.
+    """Base class of `core.contracts.Features`, with defaults for rows (n, d) of one number per feature.
 
-    A kind of your own has `kind`, `names`, `shape`, `state`, and the three methods below; `lexplain.register` adds its `Kind`.
+    A subclass defines `kind`, `names`, `shape`, `state` and the three methods below; `lexplain.register` adds its `Kind`.
     """
 
     kind: ClassVar[str]
@@ -38,11 +38,11 @@ class FeatureKind(ABC):
 
     @abstractmethod
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
-        """Turn raw rows into the tensor (b, *shape) that masks act on, and say which features are there."""
+        """Convert raw rows to encoded rows (b, *shape) and mark their valid features."""
 
     @abstractmethod
     def decode(self, x: Tensor) -> RawRows:
-        """Turn encoded rows back into what a model reads."""
+        """Convert encoded rows to raw rows."""
 
     def fit_encode(self, X: RawRows) -> tuple[FeatureKind, Encoded]:
         """Learn the encoding and encode the same rows."""
@@ -56,12 +56,12 @@ class FeatureKind(ABC):
 
     @property
     def input_names(self) -> tuple[str, ...]:
-        """One name a raw input."""
+        """One name per input."""
         return self.names
 
     @property
     def count(self) -> int:
-        """How many features can be on or off."""
+        """Number of features."""
         return len(self.names)
 
     def check(self, X: RawRows) -> RawRows:
@@ -69,31 +69,31 @@ class FeatureKind(ABC):
         return X
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Encoded rows, which a torch network reads as they are."""
+        """Encoded rows, unchanged."""
         return x
 
     def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
-        """Raw rows as the model reads them."""
+        """Raw rows, unchanged."""
         return X
 
     def from_array(self, values: np.ndarray | Tensor) -> RawRows:
-        """An array as it is."""
+        """The array, unchanged."""
         return values
 
     def expand(self, mask: Tensor) -> Tensor:
-        """Turn feature masks (..., d) into raw masks (..., *shape)."""
+        """Expand feature masks (..., d) to encoded masks (..., *shape)."""
         return mask
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum raw values (b, *shape) within each feature (b, d)."""
+        """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
         return values
 
     def expand_scores(self, scores: Tensor) -> Tensor:
-        """Turn scores of features (b, d) into scores of raw inputs."""
+        """Scores of features (b, d) as scores of inputs."""
         return self.expand(scores)
 
     def cell_values(self, X: RawRows) -> Sequence[Sequence[object] | pd.Series[Any] | None]:
-        """Nothing that could be shown beside a feature's name."""
+        """None for each feature: no values to show."""
         return [None] * self.count
 
     def row_names(self, X: RawRows) -> Names:
@@ -101,32 +101,32 @@ class FeatureKind(ABC):
         return self.names
 
     def neighbours(self) -> Tensor:
-        """The pairs (d - 1, 2) of features in a line."""
+        """Pairs (d - 1, 2) of neighbouring features in a line."""
         return torch.stack([torch.arange(self.count - 1), torch.arange(1, self.count)], 1)
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The truth (rows, d) of the rows explained; refuse that of others."""
+        """The ground truth (rows, d) of the explained rows; raises if it belongs to other rows."""
         return truth_of(given, rows, self.count)
 
 
 def truth_values(truth: object) -> Tensor:
-    """Return the truth of whatever shape as bool."""
+    """Return a ground truth of any shape as bool."""
     return torch.as_tensor(as_array(truth)).bool()
 
 
 def truth_of(truth: object, rows: int, count: int) -> Tensor:
-    """Return the truth (rows, features) of the rows explained; refuse that of others."""
+    """Return the ground truth (rows, features) of the explained rows; raise if it belongs to other rows."""
     known = truth_values(truth)
     if known.shape != (rows, count):
         raise ValueError(
-            f"the truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained; "
-            "explain the rows that it is the truth of"
+            f"The ground truth has shape {tuple(known.shape)}, but {rows} rows of {count} features are explained. "
+            "Pass the ground truth of the explained rows."
         )
     return known
 
 
 def encoded_mask(features: Features, mask: Tensor, valid: Tensor | None) -> Tensor:
-    """Raw masks (..., *shape) of feature masks (..., d); padding counts as visible, for there is nothing to hide and nothing to fill."""
+    """Encoded masks (..., *shape) of feature masks (..., d). Padding counts as visible, so that it is not imputed."""
     if valid is None:
         return features.expand(mask)
     return features.expand(mask | ~valid if mask.dtype == torch.bool else torch.where(valid, mask, 1.0))

@@ -1,4 +1,4 @@
-"""Columns that are on or off together."""
+"""Columns that are visible or hidden together."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from .columns import Columns
 
 @dataclass(frozen=True, kw_only=True)
 class Groups(Columns):
-    """Groups of columns are the features: the columns of a group are on or off together.
+    """Groups of columns are the features: the columns of a group are visible or hidden together.
 
     Args:
-        groups: name -> columns, by name or by position. Columns in no group are features of their own.
+        groups: Dict from the name of a group to its columns, by name or by position. Each column in no group is one feature.
     """
 
     groups: Mapping[str, Sequence[str | int]] = field(default_factory=dict, kw_only=False)
 
     def _check_fit(self) -> None:
-        """Refuse groups that overlap or name no column."""
+        """Check that groups do not overlap and that their columns exist."""
         seen: dict[int, str] = {}
         for name, members in self.groups.items():
             for column in members:
                 known = column in self.columns if isinstance(column, str) else 0 <= column < len(self.columns)
                 if not known:
                     raise ValueError(
-                        f"group {name!r} names column {column!r}, which is not there; the columns are {list(self.columns)[:20]}"
+                        f"Group {name!r} contains column {column!r}, which does not exist. Columns: {list(self.columns)[:20]}."
                     )
                 j = self.columns.index(column) if isinstance(column, str) else int(column)
                 if j in seen:
-                    raise ValueError(f"column {self.columns[j]!r} is in the groups {seen[j]!r} and {name!r}; a column belongs to one group")
+                    raise ValueError(
+                        f"Column {self.columns[j]!r} is in the groups {seen[j]!r} and {name!r}. A column can be in one group only."
+                    )
                 seen[j] = name
             if not members:
-                raise ValueError(f"group {name!r} has no columns; name at least one, or leave the group out")
+                raise ValueError(f"Group {name!r} has no columns. Add one, or leave the group out.")
         for name in self.groups:
             if name in self.columns and self.columns.index(name) not in seen:
-                raise ValueError(
-                    f"group {name!r} has the name of a column outside it, so the two could not be told apart; rename the group"
-                )
+                raise ValueError(f"Group {name!r} has the same name as a column outside it. Rename the group.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,23 +49,23 @@ class Groups(Columns):
 
     @property
     def owners(self) -> tuple[int, ...]:
-        """The group, or the feature of its own, that each raw column belongs to."""
+        """The index of the feature that each raw column belongs to."""
         members = self._members()
         owner = {j: feature for feature, columns in enumerate(members.values()) for j in columns}
         alone = iter(range(len(members), len(members) + len(self.columns)))
         return tuple(owner[j] if j in owner else next(alone) for j in range(len(self.columns)))
 
     def _members(self) -> dict[str, list[int]]:
-        at = {name: j for j, name in enumerate(self.columns)}
-        return {name: [at[c] if isinstance(c, str) else int(c) for c in members] for name, members in self.groups.items()}
+        position = {name: j for j, name in enumerate(self.columns)}
+        return {name: [position[c] if isinstance(c, str) else int(c) for c in members] for name, members in self.groups.items()}
 
     def state(self) -> dict[str, Any]:
-        """What `fit` learned, and the groups, as plain JSON values."""
+        """Everything learned by `fit`, and the groups, as JSON values."""
         groups = {name: [c if isinstance(c, str) else int(c) for c in members] for name, members in self.groups.items()}
         return {**super().state(), "groups": groups}
 
 
 def restore_table(state: Mapping[str, Any]) -> Columns:
-    """The columns, or groups of them, that `state` was read from."""
+    """Rebuild columns, or groups of them, from their `state`."""
     columns = Columns.restore(state)
     return columns if "groups" not in state else Groups(state["groups"], **{f.name: getattr(columns, f.name) for f in fields(columns)})

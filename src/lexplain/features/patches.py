@@ -1,4 +1,4 @@
-"""The pixels of an image, alone or in patches."""
+"""Features of images: single pixels or patches."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from .feature_kind import FeatureKind, truth_of, truth_values
 from .images import finite_span, image_array, image_layout, same_images, same_units
 from .tables import as_type
 
-MOST = 64  # patches along the longer side where no size is given
-SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device as they are; others become float32 first
+MOST = 64  # patches along the longer side if no size is given
+SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device unchanged; others become float32 first
 
 
 @dataclass(frozen=True)
 class Patches(FeatureKind):
-    """Squares of pixels are the features: the pixels of a patch, in all channels, are on or off together.
+    """Patches of pixels are the features: the pixels of a patch, in all channels, are visible or hidden together.
 
-    Encoded images are (n, channels, rows, columns). Unsigned whole numbers are divided by the greatest of their type, so that bytes
-    lie in [0, 1]; other numbers stay as they are, and so 0 is black, not the mean. Images whose units plainly are not the
-    fit's, such as bytes as floats beside numbers in [0, 1], are refused.
+    Encoded images are (n, channels, rows, columns). Unsigned integers are divided by the largest value of their type, so that bytes
+    become numbers in [0, 1]; other numbers stay unchanged. 0 is black, not the mean. Images in other units than those of `fit`, such as
+    bytes stored as floats after a fit on numbers in [0, 1], raise an error.
 
     Args:
-        size: side of a patch in pixels, or (rows, columns); 1: every pixel; None: as small as makes at most 64 to a side. Those at the
-            right and lower edge end with the image.
-        layout: "NCHW", "NHWC", or "NHW" (no channel axis); None: told by which axis has 1, 3 or 4 entries.
-        each_channel: let each channel of a patch be a feature of its own.
+        size: Side of a patch in pixels, or (rows, columns). 1: single pixels. None: the smallest size with at most 64 patches per side.
+            Patches at the right and lower edge end with the image.
+        layout: "NCHW", "NHWC", or "NHW" (no channel axis). None: the channel axis is the one with 1, 3 or 4 entries.
+        each_channel: Each channel of a patch is one feature.
 
     Example:
         >>> import numpy as np
@@ -48,8 +48,8 @@ class Patches(FeatureKind):
     layout: str | None = None
     each_channel: bool = False
     shape: tuple[int, ...] = ()  # of an encoded image: channels, rows, columns
-    dtype: str = "float32"  # of the images that a model reads
-    span: tuple[float, float] | None = None  # the least and the greatest of their numbers; None: nobody knows
+    dtype: str = "float32"  # of the images that a model expects
+    span: tuple[float, float] | None = None  # smallest and largest number in fit; None: unknown
 
     def fit(self, X: RawRows) -> Patches:
         """Learn layout, shape and type from training images."""
@@ -60,36 +60,36 @@ class Patches(FeatureKind):
         size = _patch_size(-(-max(shape[1:]) // MOST) if self.size is None else self.size)
         if size[0] > shape[-2] or size[1] > shape[-1]:
             raise ValueError(
-                f"patches of {size[0]} x {size[1]} pixels are larger than the images of {shape[-2]} x {shape[-1]}; give a smaller size"
+                f"Patches of {size[0]} x {size[1]} pixels are larger than the images of {shape[-2]} x {shape[-1]}. Pass a smaller size."
             )
         return replace(self, size=size, layout=layout, shape=tuple(map(int, shape)), dtype=str(images.dtype), span=span)
 
     def check(self, X: RawRows) -> np.ndarray:
-        """Return images as an array; refuse what are none."""
+        """Return images as an array; raise if they are not images."""
         return image_array(X)
 
-    # ---- which features there are ----
+    # ---- features ----
 
     @property
     def grid(self) -> tuple[int, int]:
-        """How many rows and columns of patches there are."""
+        """Number of rows and columns of patches."""
         _, rows, columns = self.shape
         high, wide = _patch_size(self.size)
         return -(-rows // high), -(-columns // wide)
 
     @property
     def count(self) -> int:
-        """How many features can be on or off."""
+        """Number of features."""
         return self.layers * self.grid[0] * self.grid[1] if self.shape else 0
 
     @property
     def layers(self) -> int:
-        """How many features lie on each other: one a channel where each is a feature, else one."""
+        """Features per patch: the number of channels if `each_channel`, otherwise 1."""
         return self.shape[0] if self.each_channel else 1
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """One name a feature: its row and column in the grid of patches, from 1, and its channel where each is a feature."""
+        """One name per feature: row and column in the grid of patches, from 1, and the channel if `each_channel`."""
         if not self.shape:
             return ()
         places = [f"r{r + 1} c{c + 1}" for r in range(self.grid[0]) for c in range(self.grid[1])]
@@ -97,7 +97,7 @@ class Patches(FeatureKind):
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:
-        """One name a raw number, in the order of the encoded image."""
+        """One name per number of an image, in the order of the encoded image."""
         if not self.shape:
             return ()
         channels, rows, columns = self.shape
@@ -107,7 +107,7 @@ class Patches(FeatureKind):
     # ---- masks ----
 
     def expand(self, mask: Tensor) -> Tensor:
-        """Turn feature masks (..., d) into raw masks (..., channels, rows, columns)."""
+        """Expand feature masks (..., d) to encoded masks (..., channels, rows, columns)."""
         channels, rows, columns = self.shape
         high, wide = _patch_size(self.size)
         squares = mask.reshape(*mask.shape[:-1], self.layers, *self.grid)
@@ -118,29 +118,30 @@ class Patches(FeatureKind):
         return squares[..., :rows, :columns].expand(*mask.shape[:-1], channels, rows, columns)
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum raw values (b, channels, rows, columns) within each feature (b, d)."""
+        """Sum values of encoded images (b, channels, rows, columns) within each feature (b, d)."""
         _, rows, columns = self.shape
         (high, wide), (down, across) = _patch_size(self.size), self.grid
-        whole = pad(values, (0, across * wide - columns, 0, down * high - rows))
-        sums = whole.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
+        full = pad(values, (0, across * wide - columns, 0, down * high - rows))
+        sums = full.reshape(len(values), -1, down, high, across, wide).sum((3, 5))
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
     def expand_scores(self, scores: Tensor) -> Tensor:
-        """The score of each number of an image: that of its patch."""
+        """Scores of the numbers of an image: each has the score of its patch."""
         return self._laid_out(self.expand(scores))
 
     def neighbours(self) -> Tensor:
-        """The pairs (m, 2) of patches that share an edge, in the same channel where each channel is a feature."""
-        at = torch.arange(self.count).reshape(self.layers, *self.grid)
-        down = torch.stack([at[:, :-1].flatten(), at[:, 1:].flatten()], 1)
-        across = torch.stack([at[:, :, :-1].flatten(), at[:, :, 1:].flatten()], 1)
+        """Pairs (m, 2) of patches that share an edge, in the same channel if `each_channel`."""
+        index = torch.arange(self.count).reshape(self.layers, *self.grid)
+        down = torch.stack([index[:, :-1].flatten(), index[:, 1:].flatten()], 1)
+        across = torch.stack([index[:, :, :-1].flatten(), index[:, :, 1:].flatten()], 1)
         return torch.cat([down, across])
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The truth of patches (rows, d); that of pixels, or of squares of another size, is true where half of a patch's pixels are.
+        """The ground truth (rows, d) of patches, from that of patches, of pixels, or of squares of another size.
 
-        Where no patch of an image has as many, those with the most are true, so that what is small is not lost. Truth is (n, m), (n, rows,
-        columns), or of the images' own shape; what is none of that, or could be of squares of several sizes, is refused.
+        A patch is true if half of its pixels are. If no patch of an image is, those with the most true pixels are, so that small objects
+        are not lost. `given` is (n, m), (n, rows, columns), or has the shape of the images. Raises for other shapes, and if squares of
+        several sizes fit.
         """
         known = truth_values(given)
         pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
@@ -154,7 +155,7 @@ class Patches(FeatureKind):
         return truth_of((counts >= torch.minimum(half, counts.amax(1, keepdim=True))) & (counts > 0), rows, self.count)
 
     def _pixels(self, truth: Tensor) -> Tensor | None:
-        """Truth as (n, channels or 1, rows, columns); None where it cannot be told which pixels it is of."""
+        """Ground truth as (n, channels or 1, rows, columns); None if its pixels cannot be determined."""
         channels, rows, columns = self.shape
         if truth.ndim == 4:
             first = truth.movedim(-1, 1) if self.layout == "NHWC" else truth
@@ -169,43 +170,43 @@ class Patches(FeatureKind):
     # ---- images ----
 
     def encode(self, X: RawRows, device: torch.device | str = "cpu") -> Encoded:
-        """Turn images into the tensor (b, channels, rows, columns) that masks act on, on a device; never the caller's own memory."""
-        encoded, look = self.encode_unchecked(X, device)
-        look()
+        """Convert images to a tensor (b, channels, rows, columns) on a device. Never shares memory with X."""
+        encoded, check_numbers = self.encode_unchecked(X, device)
+        check_numbers()
         return encoded
 
     def encode_unchecked(self, X: RawRows, device: torch.device | str = "cpu") -> tuple[Encoded, Callable[[], None]]:
-        """What `encode` returns, before its numbers were checked, and a function that checks them."""
+        """Encode without checking the numbers; also returns a function that checks them."""
         images, last = image_array(X), self.layout == "NHWC"
         same_images(images.shape, self.shape, self.layout)
-        with np.errstate(over="ignore"):  # what float32 has not is refused below
+        with np.errstate(over="ignore"):  # values too large for float32 raise below
             if torch.device(device).type == "cpu":
                 x = torch.from_numpy(np.array(np.moveaxis(images, -1, 1) if last else images, dtype=np.float32, order="C"))
-            else:  # bytes travel as bytes; torch warns of arrays that may not be written to
+            else:  # bytes are sent as bytes; torch warns of read-only arrays
                 sent = np.require(images, images.dtype if images.dtype in SENT else np.float32, ["C", "W"])
-                there = torch.from_numpy(sent).to(device)
+                received = torch.from_numpy(sent).to(device)
                 # Flat: with one channel both layouts have the same numbers, but strides that choose other kernels.
-                x = (there.movedim(-1, 1) if last else there).flatten().float()
+                x = (received.movedim(-1, 1) if last else received).flatten().float()
         x = x.view(len(images), *self.shape)
-        scale = _greatest(images.dtype)
-        return Encoded(x.div_(scale) if scale != 1 else x), partial(self._look, images)
+        scale = _scale_of(images.dtype)
+        return Encoded(x.div_(scale) if scale != 1 else x), partial(self._check_numbers, images)
 
-    def _look(self, images: np.ndarray) -> None:
-        """Refuse NaN, infinity, and units that are not the fit's."""
+    def _check_numbers(self, images: np.ndarray) -> None:
+        """Check that images are finite and in the units of the fit."""
         span = finite_span(images)
         if self.span is not None:
             same_units(images.dtype, span, np.dtype(self.dtype), self.span)
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Encoded images in the layout and the units that a network reads, as a tensor that carries gradients."""
-        return self._laid_out(x) * _greatest(np.dtype(self.dtype))
+        """Encoded images in the layout and units of the fit, as a tensor that carries gradients."""
+        return self._laid_out(x) * _scale_of(np.dtype(self.dtype))
 
     def decode(self, x: Tensor) -> np.ndarray:
-        """Turn encoded images back into what a model reads: the layout and the type of the fit."""
+        """Convert encoded images to the layout and type of the fit."""
         return as_type(self.as_network_input(x.detach()).cpu().numpy(), np.dtype(self.dtype))
 
     def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
-        """Images as they came where they came in the type of the fit, which is the one that the model reads; else decoded ones."""
+        """X itself if it has the type of the fit, otherwise x decoded."""
         return X if str(as_array(X).dtype) == self.dtype else self.decode(x)
 
     def _laid_out(self, x: Tensor) -> Tensor:
@@ -215,38 +216,38 @@ class Patches(FeatureKind):
     # ---- files ----
 
     def state(self) -> dict[str, Any]:
-        """What `fit` learned and what it was told, as plain JSON values."""
+        """Everything learned and set, as JSON values."""
         settings = {"size": list(_patch_size(self.size)), "layout": self.layout, "each_channel": self.each_channel}
         return {**settings, "shape": list(self.shape), "dtype": self.dtype, "span": None if self.span is None else list(self.span)}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Patches:
-        """The object that `state` was read from."""
+        """Rebuild the object from its `state`."""
         size, shape = _patch_size(tuple(state["size"])), tuple(int(n) for n in state["shape"])
         span = None if state["span"] is None else (float(state["span"][0]), float(state["span"][1]))
         return cls(size, str(state["layout"]), bool(state["each_channel"]), shape, str(np.dtype(state["dtype"])), span)
 
 
 def is_patches(features: object) -> TypeGuard[Patches]:
-    """Whether features are patches of images, for figures that draw images alone."""
+    """Whether features are patches of images, for figures that only draw images."""
     return isinstance(features, Patches)
 
 
 def patches_of(features: object) -> Patches:
-    """The patches that features are; refuse any other kind."""
+    """Return features that are patches; raise for other kinds."""
     if not isinstance(features, Patches):
-        raise TypeError(f"{type(features).__name__} are no patches of images; explain images with features=Patches(...)")
+        raise TypeError(f"{type(features).__name__} features are not patches of images. Explain images with features=Patches(...).")
     return features
 
 
-def _greatest(dtype: np.dtype[Any]) -> float:
-    """What encoded values are multiplied by to be of a type again."""
+def _scale_of(dtype: np.dtype[Any]) -> float:
+    """The factor from encoded values to values of a type."""
     return float(np.iinfo(dtype).max) if dtype.kind == "u" else 1.0
 
 
 def _patch_size(size: object) -> tuple[int, int]:
-    """Return the rows and columns of a patch; refuse what are not one or two whole numbers from 1."""
+    """Return the rows and columns of a patch; raise if size is not one or two positive integers."""
     both = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
     if len(both) != 2 or not all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) and n >= 1 for n in both):
-        raise ValueError(f"a patch of size {size!r} was asked for, but a whole number of pixels from 1, or (rows, columns), is needed")
+        raise ValueError(f"size must be a positive number of pixels, or (rows, columns), got {size!r}.")
     return int(both[0]), int(both[1])

@@ -1,8 +1,8 @@
-"""Imputers: (x, raw mask) to an x of the same shape. What is on is left alone; what is off cannot leak.
+"""Imputers: (x, encoded mask) to an x of the same shape. Visible values stay unchanged; hidden values do not influence the result.
 
-An imputer knows no model, no label and no loss. One that learns from data has a class method `fit(x)`.
-`as_fill` and `as_masker` hand one to other tools.
-To add one: a file with one class, a line here, and a line in tests/imputers/test_imputers.py.
+An imputer does not depend on the model, the labels or the loss. One that is fitted has a class method `fit(x)`.
+`as_fill` and `as_masker` make imputers available to other tools.
+To add one, write a file with one class, a line here, and a line in tests/imputers/test_imputers.py.
 """
 
 from torch import nn
@@ -22,7 +22,7 @@ from .marginal import (
 from .mixture import GaussianMixture as GaussianMixture, MixtureMeans as MixtureMeans, MixtureRows as MixtureRows
 from .vaeac import VAEAC as VAEAC
 
-IMPUTERS: dict[str, type[nn.Module]] = {  # the menu of `Explainer(imputer=)` and the command line; code imports the class
+IMPUTERS: dict[str, type[nn.Module]] = {  # names for `Explainer(imputer=)` and the command line
     imputer.__name__: imputer
     for imputer in (
         VAEAC,

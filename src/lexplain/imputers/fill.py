@@ -1,4 +1,4 @@
-"""How imputed values and visible ones come together, and the simplest of them: one value."""
+"""Combine visible and imputed values, and the imputer of a constant."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from torch import Tensor, nn
 
 
 def fill(x: Tensor, mask: Tensor, values: Tensor) -> Tensor:
-    """Keep x where a hard (bool) mask is on and `values` elsewhere; a soft mask mixes the two."""
+    """Return x where a hard (bool) mask is True and `values` elsewhere; a soft mask mixes the two."""
     if mask.dtype == torch.bool:
         return torch.where(mask, x, values)  # where, not a product: 0 x NaN is NaN
     return mask * x + (1 - mask) * values
 
 
 class Constant(nn.Module):
-    """Put a constant wherever a feature is off; after encoding, 0 is a column's mean."""
+    """Impute a constant; in encoded rows, 0 is the mean of a column."""
 
-    random = False  # the same value at every call
+    random = False  # no random numbers
     value: Tensor
 
     def __init__(self, value: float | Tensor = 0.0) -> None:
@@ -24,5 +24,5 @@ class Constant(nn.Module):
         self.register_buffer("value", torch.as_tensor(value, dtype=torch.float32))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, ...) where mask (n, ...) is off."""
+        """Impute x (n, ...) where mask (n, ...) hides it."""
         return fill(x, mask, self.value.expand_as(x))

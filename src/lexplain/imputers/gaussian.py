@@ -1,4 +1,4 @@
-"""Normal draws, one column at a time or given what is visible."""
+"""Imputation from normal distributions, per column or given the visible values."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .fill import fill
 
 
 class IndependentGaussian(nn.Module):
-    """Draw what is off from a normal distribution of its own column; the default is the standard normal of LEX.
+    """Sample hidden values from a normal distribution per column; the default is the standard normal of LEX.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, section 4.1.
@@ -25,22 +25,22 @@ class IndependentGaussian(nn.Module):
 
     @classmethod
     def fit(cls, x: Tensor) -> IndependentGaussian:
-        """Learn each column's mean and scale from training rows."""
+        """Learn the mean and scale of each column from training rows."""
         return cls(x.mean(0), x.std(0, correction=0))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, ...) where mask (n, ...) is off."""
+        """Impute x (n, ...) where mask (n, ...) hides it."""
         return fill(x, mask, self.mean + self.scale * torch.randn_like(x))
 
 
 class Gaussian(nn.Module):
-    """Draw what is off from a joint normal distribution given what is on: the full conditional.
+    """Sample hidden values from a joint normal distribution given the visible values: the full conditional.
 
-    Rows of several axes are taken as flat ones.
+    Rows of several axes are flattened.
 
     Args:
-        mean: (D,).
-        covariance: (D, D), positive definite.
+        mean: Mean (D,).
+        covariance: Positive definite covariance (D, D).
     """
 
     mean: Tensor
@@ -55,15 +55,15 @@ class Gaussian(nn.Module):
 
     @classmethod
     def fit(cls, x: Tensor, *, ridge: float = 1e-3) -> Gaussian:
-        """Learn mean and covariance from training rows; the ridge keeps columns that repeat each other apart."""
+        """Learn mean and covariance from training rows; the ridge makes it invertible if columns are equal."""
         x = x.flatten(1)
         covariance = torch.cov(x.T.double(), correction=0).reshape(x.shape[1], x.shape[1])
         level = ridge * covariance.diagonal().clamp_min(1e-6)
         return cls(x.mean(0), (covariance + level.diag()).to(x.dtype))
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, ...) where mask (n, ...) is off; a soft mask conditions as much as it is on, and mixes."""
-        # Matheron's rule: a joint draw, moved by the regression on how far it misses what is visible. Smooth in the mask.
+        """Impute x (n, ...) where mask (n, ...) hides it; a soft mask conditions in proportion, and mixes."""
+        # Matheron's rule: a joint sample, corrected by regression on its errors at visible values. Smooth in the mask.
         flat, on = x.flatten(1), mask.to(x.dtype).flatten(1)
         draw = self.mean + torch.randn_like(flat) @ self.root.T
         eye = torch.eye(flat.shape[1], dtype=x.dtype, device=x.device)

@@ -1,4 +1,4 @@
-"""Imputers for other tools: a function of rows and masks, and one of shap's maskers."""
+"""Imputers for other tools: as a function of rows and masks, and as a masker of shap."""
 
 from __future__ import annotations
 
@@ -18,56 +18,56 @@ Fill = Callable[[RawRows, np.ndarray | Tensor], RawRows]
 
 
 def as_fill(imputer: nn.Module, *, features: Features | None = None) -> Fill:
-    """Turn an imputer into a function `(x, mask) -> x` of arrays or tensors, which perturbation methods ask for; 1 = visible.
+    """Convert an imputer to a function `(x, mask) -> x` of arrays or tensors, for perturbation methods; 1 = visible.
 
-    The function returns what it was given, an array or a tensor, and draws afresh from torch's random state at every call.
+    The function returns an array for an array and a tensor for a tensor. Each call resamples with torch's random state.
 
     Args:
-        imputer: fills rows (n, ...) where a mask is off.
-        features: what `explainer.features_` holds, to fill with `explainer.method_.imputer`, which knows encoded rows alone: x is then an
-            array or a DataFrame in the units of the fit, and the mask (n, d) one of features. None: x is of the kind that the imputer was
-            made from, and the mask of its shape.
+        imputer: Imputer of rows (n, ...).
+        features: `explainer.features_`, needed for `explainer.method_.imputer`, which imputes encoded rows: x is then an array or a
+            DataFrame in the units of the fit, and the mask is of features (n, d). None: x has the form of the rows that the imputer was
+            fitted on, and the mask has its shape.
     """
 
     def fill(x: RawRows, mask: np.ndarray | Tensor) -> RawRows:
         if features is not None:
             rows, valid = features.encode(x)[:2]
-            shown = encoded_mask(features, check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count)), valid)
-            return features.decode(_filled(imputer, rows, shown))
+            visible = encoded_mask(features, check.mask_of_rows(_tensor(mask).to(rows.device), (len(rows), features.count)), valid)
+            return features.decode(_filled(imputer, rows, visible))
         rows = _tensor(x)
-        rows = rows if rows.is_floating_point() else rows.to(torch.get_default_dtype())  # what is imputed may lie between whole numbers
-        shown = check.mask_of_rows(_tensor(mask).to(rows.device), rows.shape)
-        # What is visible keeps digits that the imputer's own type has not.
-        filled = torch.where(shown, rows, _filled(imputer, rows, shown).to(rows.dtype))
+        rows = rows if rows.is_floating_point() else rows.to(torch.get_default_dtype())  # imputed values may be fractions
+        visible = check.mask_of_rows(_tensor(mask).to(rows.device), rows.shape)
+        # Visible values keep digits that the imputer's type does not have.
+        filled = torch.where(visible, rows, _filled(imputer, rows, visible).to(rows.dtype))
         return filled if isinstance(x, Tensor) else filled.detach().numpy()
 
     return fill
 
 
-def _filled(imputer: nn.Module, rows: Tensor, shown: Tensor) -> Tensor:
-    """Rows filled in the type and on the device of the imputer, back where they lay."""
+def _filled(imputer: nn.Module, rows: Tensor, visible: Tensor) -> Tensor:
+    """Rows imputed in the type and on the device of the imputer, returned to their own device."""
     held = next((held for held in (*imputer.buffers(), *imputer.parameters()) if held.is_floating_point()), rows)
-    filled: Tensor = imputer(rows.to(held), shown.to(held.device)).to(rows.device)
+    filled: Tensor = imputer(rows.to(held), visible.to(held.device)).to(rows.device)
     return filled
 
 
 def _tensor(values: np.ndarray | Tensor) -> Tensor:
-    """A tensor as it is, and other things as a copy: arrays may be read-only, which tensors cannot be."""
+    """A tensor unchanged, and other values as a copy: arrays may be read-only, unlike tensors."""
     return values if isinstance(values, Tensor) else torch.from_numpy(np.array(values, order="C"))
 
 
 def as_masker(imputer: nn.Module, *, features: Features | None = None, draws: int = DRAWS, seed: int = 0) -> Masker:
-    """Let shap's own explainers hide features by an imputer.
+    """Convert an imputer to a masker, so that shap's explainers hide features with it.
 
-    Pass it where shap takes a masker, such as in `shap.explainers.Permutation(model, masker)`. Every mask meets the same draws, so that a
-    feature's value is a difference of like with like, and values add up. With a conditional imputer, shap's values become conditional.
+    Pass it as shap's masker, such as in `shap.explainers.Permutation(model, masker)`. All masks use the same random numbers, so that
+    differences between masks are not noise, and values add up. With a conditional imputer, shap's values are conditional.
 
     Args:
-        imputer: fills rows (n, d) where a mask is off, made from rows in the model's own units.
-        features: what `explainer.features_` holds, to use `explainer.method_.imputer`, which knows encoded rows alone; groups of columns
-            are then hidden together, and shap's values are theirs. shap hands the model arrays, whatever was fitted.
-        draws: imputations that shap averages the model over; one is enough for an imputer that does not draw.
-        seed: of the draws.
+        imputer: Imputer of rows (n, d), fitted on rows in the model's units.
+        features: `explainer.features_`, needed for `explainer.method_.imputer`, which imputes encoded rows. Groups of columns are then
+            hidden together and have one value. shap always passes arrays to the model.
+        draws: Imputations per mask that shap averages over; 1 for an imputer without random numbers.
+        seed: Seed of the random numbers.
 
     Example:
         >>> import numpy as np
@@ -81,9 +81,9 @@ def as_masker(imputer: nn.Module, *, features: Features | None = None, draws: in
 
 
 class Masker:
-    """What shap asks of a masker: call it with a mask and a row, and it gives the row's imputations."""
+    """A masker in shap's interface: called with a mask and a row, it returns imputations of the row."""
 
-    immutable_outputs = True  # shap need not copy what it is given
+    immutable_outputs = True  # shap does not need to copy outputs
 
     def __init__(self, imputer: nn.Module, features: Features | None, draws: int, seed: int) -> None:
         self.features, self.draws, self.seed = features, draws, seed
@@ -91,7 +91,7 @@ class Masker:
         self.feature_names = None if features is None else list(features.names)
 
     def shape(self, x: np.ndarray) -> tuple[int, int]:
-        """How many imputations a mask has, and how many features."""
+        """Number of imputations per mask, and number of features."""
         return self.draws, len(x) if self.features is None else self.features.count
 
     def mask_shapes(self, x: np.ndarray) -> list[tuple[int, ...]]:
@@ -99,9 +99,9 @@ class Masker:
         return [(self.shape(x)[1],)]
 
     def __call__(self, mask: np.ndarray | bool, x: np.ndarray) -> tuple[np.ndarray]:
-        """The imputations (draws, ...) of a row of which a mask (d,), or all (True) or nothing (False), is visible."""
+        """Imputations (draws, ...) of a row with a mask (d,), or with all features visible (True) or hidden (False)."""
         rows: RawRows = np.repeat(np.asarray(x)[None], self.draws, 0)
-        if self.features is not None:  # shap makes arrays of DataFrames, where types are lost
+        if self.features is not None:  # shap converts DataFrames to arrays, which lose types
             rows = self.features.from_array(rows)
         with seeded(self.seed):
             filled = self.fill(rows, np.broadcast_to(np.asarray(mask, dtype=bool), self.shape(x)))

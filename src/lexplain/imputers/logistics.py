@@ -17,30 +17,30 @@ if TYPE_CHECKING:
     from typing import Self
 
 HALF = 1 / 255  # half the width of a level, in [-1, 1]
-EDGE = 0.999  # beyond it lies the first or the last level
-NARROWEST = 1e-3  # scales, in [-1, 1]: a column that never varies would have none
-CHUNK = 2**22  # entries (rows x components x columns) in flight while it learns
+EDGE = 0.999  # limit of the first and the last level
+NARROWEST = 1e-3  # lower limit of scales, in [-1, 1], for constant columns
+CHUNK = 2**22  # entries (rows x components x columns) at once in training
 
 
 class _Logistics(Mixture):
-    """The components that the leaves of this file share: logistic columns, independent given the component."""
+    """Base of the mixtures in this file: logistic columns, independent given the component."""
 
     means: Tensor
     scales: Tensor
 
     def __init__(self, weights: Tensor, means: Tensor, scales: Tensor) -> None:
         super().__init__()
-        self.register_buffer("weights", weights.clone())  # its own: loading a file must not write into what it was made of
+        self.register_buffer("weights", weights.clone())  # a copy, so that loading a file does not overwrite the arguments
         self.register_buffer("means", means.clone())
         self.register_buffer("scales", scales.clone())
 
     def log_likelihoods(self, x: Tensor, on: Tensor) -> Tensor:
-        """Sum of log-probabilities over what is visible, one component at a time: never (n, K, D)."""
+        """Sum of log-probabilities of visible values, one component at a time: needs no (n, K, D) tensor."""
         means, scales = self.means.flatten(1), self.scales.flatten(1)
         return torch.cat([log_likelihoods(x, on, *one) for one in zip(torch.split(means, 1), torch.split(scales, 1), strict=True)], 1)
 
     def log_prob(self, x: Tensor) -> Tensor:
-        """Log-probabilities (n,) of whole rows (n, ...)."""
+        """Log-probabilities (n,) of full rows (n, ...)."""
         flat = x.flatten(1)
         return (self.weights.log() + self.log_likelihoods(flat, torch.ones_like(flat))).logsumexp(1)
 
@@ -51,22 +51,22 @@ class _Logistics(Mixture):
         """Learn a mixture from training rows of [0, 1], on their device.
 
         Args:
-            x: rows (n, ...).
-            components: at most so many, and one for every 5 rows that differ.
-            rows: k-means starts it from at most so many, drawn at random.
-            steps: of Adam.
-            batch: rows a step.
-            learning_rate: of Adam.
+            x: Encoded rows (n, ...).
+            components: Maximum number of components; at most one per 5 distinct rows.
+            rows: Maximum number of rows for the start with k-means, sampled at random.
+            steps: Optimiser steps of Adam.
+            batch: Rows per step.
+            learning_rate: Learning rate of Adam.
         """
         return cls(*fit_logistics(x, components, rows, steps, batch, learning_rate))
 
 
 def log_likelihoods(x: Tensor, on: Tensor, means: Tensor, scales: Tensor) -> Tensor:
-    """Log-probabilities (n, k) of the levels of rows (n, D) of [0, 1] under components (k, D) of [-1, 1], weighed by `on` (n, D)."""
+    """Log-probabilities (n, k) of the levels of rows (n, D) of [0, 1] under components (k, D) of [-1, 1], weighted by `on` (n, D)."""
     x = (2 * x - 1).clamp(-1, 1)
     last, first = x > EDGE, x < -EDGE  # the last level has no upper end, the first no lower end
     gap, narrow = x[:, None] - means, 1 / scales  # (n, k, D)
-    # S(a) - S(b) = S(a) S(-b) (1 - exp(b - a)): no difference of numbers near each other, wherever the level lies.
+    # S(a) - S(b) = S(a) S(-b) (1 - exp(b - a)): no difference of nearly equal numbers for any level.
     upper = torch.where(last, 0.0, on)[:, None] * logsigmoid((gap + HALF) * narrow)
     lower = torch.where(first, 0.0, on)[:, None] * logsigmoid((HALF - gap) * narrow)
     inside = torch.where(first | last, 0.0, on) @ torch.log(-torch.expm1(-2 * HALF * narrow)).T
@@ -79,7 +79,7 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
     check.positive(learning_rate=learning_rate)
     low, high = (float(x.min()), float(x.max())) if x.numel() else (0.0, 0.0)
     if not (low >= 0 and high <= 1):
-        raise ValueError(f"rows from {low:.4g} to {high:.4g} do not lie in [0, 1], which this imputer needs; divide pixels by 255")
+        raise ValueError(f"This imputer needs rows in [0, 1], got values from {low:.4g} to {high:.4g}. Divide pixels by 255.")
     weights, means, scales = (part.to(x) for part in _start(x, components, rows))
     logits, means, spread = weights.log().requires_grad_(), means.requires_grad_(), scales.log().requires_grad_()
     optimiser = torch.optim.Adam([logits, means, spread], lr=learning_rate)
@@ -89,7 +89,7 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
         for _ in range(steps):
             part = flat[torch.randint(len(flat), (batch,), device=x.device)]
             on, pairs = torch.ones_like(part), zip(torch.split(means, chunk), torch.split(spread.exp(), chunk), strict=True)
-            # A chunk's entries are computed anew on the way back: what is kept is (n, K).
+            # Entries are recomputed in the backward pass, so that only (n, K) is stored.
             fits = torch.cat([checkpoint(log_likelihoods, part, on, *pair, use_reentrant=False) for pair in pairs], 1)
             loss = -(logits.log_softmax(0) + fits).logsumexp(1).mean()
             optimiser.zero_grad()
@@ -103,28 +103,30 @@ def fit_logistics(x: Tensor, components: int, rows: int, steps: int, batch: int,
 
 
 def _start(x: Tensor, components: int, rows: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Weights (K,), means and scales (K, D) of the clusters that k-means finds."""
+    """Weights (K,), means and scales (K, D) of the clusters of k-means."""
     from sklearn.cluster import KMeans
 
     flat = 2 * subsample(x, rows) - 1
-    found = KMeans(limit_components(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
-    members = torch.nn.functional.one_hot(torch.as_tensor(found.labels_).long()).double()  # (n, K)
+    fitted = KMeans(limit_components(flat, components, ROWS_EACH), n_init=1, random_state=seed()).fit(flat)
+    members = torch.nn.functional.one_hot(torch.as_tensor(fitted.labels_).long()).double()  # (n, K)
     counts, values = members.sum(0), torch.as_tensor(flat)
     means = members.T @ values / counts[:, None]
     variances = (members.T @ values**2 / counts[:, None] - means**2).clamp_min(0)
-    scales = (variances.sqrt() * math.sqrt(3) / math.pi).clamp_min(2 * NARROWEST)  # a logistic of scale s varies by s pi / sqrt(3)
+    scales = (variances.sqrt() * math.sqrt(3) / math.pi).clamp_min(
+        2 * NARROWEST
+    )  # a logistic of scale s has standard deviation s pi / sqrt(3)
     return counts / len(values), means, scales
 
 
 class LogisticMixture(_Logistics):
-    """Draw what is off from a mixture of logistic distributions over 256 levels, given what is on.
+    """Sample hidden values from a mixture of logistic distributions over 256 levels, given the visible values.
 
-    Rows are of [0, 1]. Values are drawn from the logistics themselves, not from the levels, and end at 0 and 1.
+    Rows are in [0, 1]. Values are sampled from the continuous distributions, not from the levels, and clipped to [0, 1].
 
     Args:
-        weights: (K,), of sum 1.
-        means: (K, ...), of [-1, 1], to which [0, 1] is stretched.
-        scales: (K, ...), positive, in the same units.
+        weights: Weights (K,) with sum 1.
+        means: Means (K, ...) in [-1, 1], to which [0, 1] is scaled.
+        scales: Positive scales (K, ...), in the same units.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.6; sums over columns in equations 19 to 21 are products.
@@ -132,16 +134,16 @@ class LogisticMixture(_Logistics):
     """
 
     def values(self, component: Tensor) -> Tensor:
-        """Logistic draws (n, ...) of the components (n,)."""
+        """Logistic samples (n, ...) of the components (n,)."""
         means = self.means[component]
         noise = torch.logit(torch.rand_like(means), eps=1e-6)
         return (means + self.scales[component] * noise).clamp(-1, 1) / 2 + 0.5
 
 
 class LogisticMeans(_Logistics):
-    """Put the means of a component that is drawn given what is on.
+    """Impute the means of a component that is sampled given the visible values.
 
-    Args: as of `LogisticMixture`, whose fitted one `LogisticMeans.of` takes.
+    Args: See `LogisticMixture`; `LogisticMeans.of` takes a fitted one.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.7.
@@ -149,7 +151,7 @@ class LogisticMeans(_Logistics):
 
     @classmethod
     def of(cls, mixture: LogisticMixture) -> LogisticMeans:
-        """Take the components of a fitted mixture."""
+        """Use the components of a fitted mixture."""
         return cls(mixture.weights, mixture.means, mixture.scales)
 
     def values(self, component: Tensor) -> Tensor:

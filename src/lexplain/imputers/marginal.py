@@ -1,4 +1,4 @@
-"""Another row, and the rows that an imputer keeps to draw from."""
+"""Imputation from other rows, and the background rows of imputers."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor, nn
 
 from .fill import fill
 
-MAX_BACKGROUND = 2000  # rows of the training table that a fitted explainer, its file and its explanations keep at the most
+MAX_BACKGROUND = 2000  # maximum number of training rows that a fitted explainer, its file and its explanations keep
 
 
 class Marginal(nn.Module):
-    """Put another row's values wherever a feature is off, a fresh row each call."""
+    """Impute the values of a random background row; each call resamples."""
 
     background: Tensor
 
@@ -23,42 +23,42 @@ class Marginal(nn.Module):
 
     @classmethod
     def fit(cls, x: Tensor) -> Marginal:
-        """Keep training rows to draw from."""
+        """Use training rows as background rows."""
         return cls(x)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, ...) where mask (n, ...) is off."""
+        """Impute x (n, ...) where mask (n, ...) hides it."""
         rows = torch.randint(len(self.background), (len(x),), device=x.device)
         return fill(x, mask, self.background[rows])
 
 
 def background_of(imputer: nn.Module) -> Tensor | None:
-    """The rows (n, ...) that an imputer draws from; None where it keeps none."""
+    """The background rows (n, ...) of an imputer; None if it has none."""
     rows = getattr(imputer, "background", None)
     return rows if isinstance(rows, Tensor) else None
 
 
-def limit_background(imputer: nn.Module, most: int = MAX_BACKGROUND) -> nn.Module:
-    """The same imputer with at most so many of its rows, drawn at random; one without rows as it is.
+def limit_background(imputer: nn.Module, max_rows: int = MAX_BACKGROUND) -> nn.Module:
+    """The same imputer with at most `max_rows` background rows, sampled at random; unchanged if it has none.
 
-    An imputer keeps what it learned in buffers named like the arguments of `__init__`, so that it can be made again from fewer rows.
+    An imputer stores what it learned in buffers named like the arguments of `__init__`, so that it can be rebuilt with fewer rows.
     """
     rows = background_of(imputer)
-    if rows is None or len(rows) <= most:
+    if rows is None or len(rows) <= max_rows:
         return imputer
-    some = rows[torch.randperm(len(rows))[:most].to(rows.device)]
+    some = rows[torch.randperm(len(rows))[:max_rows].to(rows.device)]
     learned = {name: getattr(imputer, name) for name in inspect.signature(type(imputer)).parameters}
     return type(imputer)(**{**learned, "background": some})
 
 
 class NoBackground(nn.Module):
-    """Stands where an imputer stood whose rows a file does not hold: it refuses to draw."""
+    """Replaces the imputer of an explainer that was saved without background rows; raises when called."""
 
     random = False
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Refuse, and say how to bring the rows back."""
+        """Raise an error that explains how to get the rows."""
         raise ValueError(
-            "this explainer was saved with background=0 and holds no rows to draw hidden values from: explain works, but predictions and "
-            "imputed rows do not; save it with background rows, or fit it again"
+            "This explainer was saved with background=0, so it has no rows to impute from. explain works; predictions and imputations "
+            "do not. Save it with background rows, or fit again."
         )

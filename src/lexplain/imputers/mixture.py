@@ -1,4 +1,4 @@
-"""Mixtures: how one of several components is chosen for each row, and those of independent normal columns."""
+"""Imputation from mixtures: the choice of a component per row, and mixtures of independent normal columns."""
 
 from __future__ import annotations
 
@@ -14,86 +14,86 @@ from .fill import fill
 if TYPE_CHECKING:
     from typing import Self
 
-FIT_ROWS = 20_000  # more rows change a mixture little and cost as much again
-ROWS_EACH = 5  # to learn the spread of a component from
-CHUNK = 4096  # stored rows whose responsibilities are computed together
+FIT_ROWS = 20_000  # more rows change a mixture little and take longer
+ROWS_EACH = 5  # needed to learn the variance of a component
+CHUNK = 4096  # background rows whose responsibilities are computed at once
 
 
 def sample_component(logits: Tensor) -> Tensor:
-    """Draw an index (n,) from unnormalised log-probabilities (n, K)."""
-    # The Gumbel trick: Categorical looks at the numbers that it is given, which vmap forbids.
+    """Sample an index (n,) from unnormalised log-probabilities (n, K)."""
+    # The Gumbel trick: Categorical reads values, which vmap forbids.
     return (logits - torch.log(-torch.log(torch.rand_like(logits)))).argmax(1)
 
 
 def visible_part(x: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Rows (n, D) with 0 where they are hidden, and how far (n, D) each entry is visible."""
+    """Rows (n, D) with 0 for hidden values, and the mask (n, D) as floats."""
     on = mask.to(x.dtype).flatten(1)
-    return torch.where(on > 0, x.flatten(1), 0.0), on  # where: what is hidden may be NaN
+    return torch.where(on > 0, x.flatten(1), 0.0), on  # where: hidden values may be NaN
 
 
-def subsample(x: Tensor, most: int) -> np.ndarray:
-    """At most so many rows, drawn at random, as a flat array (n, D) of doubles for scikit-learn."""
+def subsample(x: Tensor, max_rows: int) -> np.ndarray:
+    """At most `max_rows` random rows, as a flat array (n, D) of doubles for scikit-learn."""
     flat = x.detach().flatten(1)
-    if len(flat) > most:
-        flat = flat[torch.randperm(len(flat))[:most].to(flat.device)]
+    if len(flat) > max_rows:
+        flat = flat[torch.randperm(len(flat))[:max_rows].to(flat.device)]
     return flat.double().cpu().numpy()
 
 
 def seed() -> int:
-    """A seed for scikit-learn that torch's random state decides."""
+    """A seed for scikit-learn, sampled from torch's random state."""
     return int(torch.randint(2**31 - 1, ()))
 
 
 def limit_components(rows: np.ndarray, components: int, each: int = 1) -> int:
-    """How many components rows can bear: there must be so many rows that differ for each, or its spread is that of nothing."""
+    """Limit the number of components, so that there are `each` distinct rows per component; otherwise variances could be 0."""
     return max(1, min(components, len(np.unique(rows, axis=0)) // each))
 
 
 class Mixture(nn.Module):
-    """Draw a component k given what is visible and fill with what that component says: a leaf has `log_likelihoods` and `values`.
+    """Sample a component k given the visible values and impute its values. Subclasses define `log_likelihoods` and `values`.
 
-    With nothing visible, k follows the weights. A soft mask weighs the log-likelihood of each entry; the component chosen, and so the
-    filled row, then jumps where another one overtakes it.
+    With no visible values, k follows the weights. A soft mask weights the log-likelihood of each entry. The imputed row is not continuous
+    in the mask, because the sampled component changes.
     """
 
-    smooth = False  # the component is drawn, and changes at once as a soft mask moves
+    smooth = False  # the sampled component is not continuous in a soft mask
 
     weights: Tensor  # (K,)
 
     def log_likelihoods(self, x: Tensor, on: Tensor) -> Tensor:
-        """Log-likelihoods (n, K) of what is visible of rows (n, D), but for a constant of each row."""
+        """Log-likelihoods (n, K) of visible values of rows (n, D), up to a constant per row."""
         raise NotImplementedError
 
     def values(self, component: Tensor) -> Tensor:
-        """What the components (n,) put where rows are hidden, (n, ...)."""
+        """Imputed values (n, ...) of the components (n,)."""
         raise NotImplementedError
 
     def log_responsibilities(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Logarithms of p(k | what is visible), (n, K), of rows and masks (n, ...)."""
+        """Logarithms of p(k | visible values), (n, K), of rows and masks (n, ...)."""
         return (self.weights.log() + self.log_likelihoods(*visible_part(x, mask))).log_softmax(1).to(x.dtype)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Fill x (n, ...) where mask (n, ...) is off."""
-        with torch.no_grad():  # a choice has no slope, and what is put there is no function of the row
+        """Impute x (n, ...) where mask (n, ...) hides it."""
+        with torch.no_grad():  # a choice has no gradient, and imputed values do not depend on the row otherwise
             values = self.values(sample_component(self.log_responsibilities(x, mask))).to(x.dtype)
         return fill(x, mask, values.reshape(x.shape))
 
 
 class _Gaussians(Mixture):
-    """The components that the leaves of this file share: normal columns, independent given the component."""
+    """Base of the mixtures in this file: normal columns, independent given the component."""
 
     means: Tensor
     variances: Tensor
 
     def __init__(self, weights: Tensor, means: Tensor, variances: Tensor) -> None:
         super().__init__()
-        self.register_buffer("weights", weights.clone())  # its own: loading a file must not write into what it was made of
+        self.register_buffer("weights", weights.clone())  # a copy, so that loading a file does not overwrite the arguments
         self.register_buffer("means", means.clone())
         self.register_buffer("variances", variances.clone())
 
     def log_likelihoods(self, x: Tensor, on: Tensor) -> Tensor:
-        """Sum of log-densities over what is visible, by matrix products of (n, D) and (D, K): never (n, K, D)."""
-        # Doubles and a common centre, since (x - m)^2 is multiplied out: columns that hardly vary have huge precisions.
+        """Sum of log-densities of visible values, by matrix products of (n, D) and (D, K): needs no (n, K, D) tensor."""
+        # Doubles and a common centre, because (x - m)^2 is expanded and nearly constant columns have huge precisions.
         means, variances, x, on = (part.double() for part in (self.means.flatten(1), self.variances.flatten(1), x, on))
         centre = self.weights.double() @ means / self.weights.sum()
         x, means, precision = x - centre, means - centre, 1 / variances
@@ -105,54 +105,54 @@ class _Gaussians(Mixture):
         """Learn a mixture from training rows.
 
         Args:
-            x: rows (n, ...).
-            components: at most so many, and one for every 5 rows that differ.
-            rows: learn from at most so many, drawn at random.
-            jitter: width of the uniform noise around each value that the mixture learns from; 1/255 for images of 256 levels in [0, 1].
-            ridge: added to all variances.
+            x: Encoded rows (n, ...).
+            components: Maximum number of components; at most one per 5 distinct rows.
+            rows: Maximum number of rows to learn from, sampled at random.
+            jitter: Width of uniform noise that is added to training values; 1/255 for images of 256 levels in [0, 1].
+            ridge: Number added to all variances.
         """
         return cls(*fit_gaussians(x, components, rows, jitter, ridge))
 
 
 def fit_gaussians(x: Tensor, components: int, rows: int, jitter: float, ridge: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Weights (K,), means and variances (K, ...) by expectation maximisation from k-means, as scikit-learn does it."""
+    """Weights (K,), means and variances (K, ...) by scikit-learn's expectation maximisation, started from k-means."""
     from sklearn import mixture
 
     check.counts(components=components, rows=rows)
     flat = subsample(x, rows)
     count = limit_components(flat, components, ROWS_EACH)
     flat = flat + jitter * (torch.rand(flat.shape, dtype=torch.float64).numpy() - 0.5)
-    found = mixture.GaussianMixture(count, covariance_type="diag", reg_covar=ridge, random_state=seed()).fit(flat)
+    fitted = mixture.GaussianMixture(count, covariance_type="diag", reg_covar=ridge, random_state=seed()).fit(flat)
 
     def tensor(values: np.ndarray) -> Tensor:
         return torch.as_tensor(values, dtype=x.dtype, device=x.device)
 
     shape = (count, *x.shape[1:])
-    return tensor(found.weights_), tensor(found.means_).reshape(shape), tensor(found.covariances_).reshape(shape)
+    return tensor(fitted.weights_), tensor(fitted.means_).reshape(shape), tensor(fitted.covariances_).reshape(shape)
 
 
 class GaussianMixture(_Gaussians):
-    """Draw what is off from a mixture of normal distributions with diagonal covariances, given what is on.
+    """Sample hidden values from a mixture of normal distributions with diagonal covariances, given the visible values.
 
     Args:
-        weights: (K,), of sum 1.
-        means: (K, ...).
-        variances: (K, ...), positive.
+        weights: Weights (K,) with sum 1.
+        means: Means (K, ...).
+        variances: Positive variances (K, ...).
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.2; its equation 14 lacks the weights.
     """
 
     def values(self, component: Tensor) -> Tensor:
-        """Normal draws (n, ...) of the components (n,)."""
+        """Normal samples (n, ...) of the components (n,)."""
         means = self.means[component]
         return means + self.variances[component].sqrt() * torch.randn_like(means)
 
 
 class MixtureMeans(_Gaussians):
-    """Put the means of a component that is drawn given what is on.
+    """Impute the means of a component that is sampled given the visible values.
 
-    Args: as of `GaussianMixture`, whose fitted one `MixtureMeans.of` takes.
+    Args: See `GaussianMixture`; `MixtureMeans.of` takes a fitted one.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.3.
@@ -160,7 +160,7 @@ class MixtureMeans(_Gaussians):
 
     @classmethod
     def of(cls, mixture: GaussianMixture) -> MixtureMeans:
-        """Take the components of a fitted mixture."""
+        """Use the components of a fitted mixture."""
         return cls(mixture.weights, mixture.means, mixture.variances)
 
     def values(self, component: Tensor) -> Tensor:
@@ -169,16 +169,16 @@ class MixtureMeans(_Gaussians):
 
 
 class MixtureRows(_Gaussians):
-    """Put a stored row that fits a component which is drawn given what is on.
+    """Impute from a background row that fits a component, which is sampled given the visible values.
 
-    A row x_i is drawn in proportion to its responsibility p(k | x_i). The paper's equation 17 has the density p(x_i | k) instead, which
-    with many columns gives all to the one row that lies nearest to the mean, and so draws hardly more than the means do.
+    A row x_i is sampled in proportion to its responsibility p(k | x_i). The paper's equation 17 has the density p(x_i | k) instead: with
+    many columns, the row nearest to the mean then has all the weight, and imputations vary hardly more than the means.
 
     Args:
-        weights: (K,), of sum 1.
-        means: (K, ...).
-        variances: (K, ...), positive.
-        background: rows (N, ...) to draw from.
+        weights: Weights (K,) with sum 1.
+        means: Means (K, ...).
+        variances: Positive variances (K, ...).
+        background: Background rows (N, ...).
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix B.4 ("GMM dataset").
@@ -191,14 +191,14 @@ class MixtureRows(_Gaussians):
         super().__init__(weights, means, variances)
         self.register_buffer("background", background.clone())
         parts = [self.log_responsibilities(part, torch.ones_like(part)) for part in torch.split(background, CHUNK)]
-        shares = torch.cat(parts).double().softmax(0).cumsum(0).T  # (K, N) how likely one of the rows so far is
+        shares = torch.cat(parts).double().softmax(0).cumsum(0).T  # (K, N) cumulative probabilities of rows
         shares = shares / shares[:, -1:]
-        # One rising line for all components, so that one search serves all: component k's steps lie between k and k + 1.
+        # One increasing sequence for one search over all components: the steps of component k are between k and k + 1.
         self.register_buffer("steps", (shares + torch.arange(len(weights), device=shares.device)[:, None]).flatten())  # (K N,)
 
     @classmethod
     def of(cls, mixture: GaussianMixture, background: Tensor) -> MixtureRows:
-        """Take the components of a fitted mixture, and rows to draw from."""
+        """Use the components of a fitted mixture, and background rows."""
         return cls(mixture.weights, mixture.means, mixture.variances, background)
 
     @classmethod
@@ -212,7 +212,7 @@ class MixtureRows(_Gaussians):
         jitter: float = 0.0,
         ridge: float = 1e-6,
     ) -> MixtureRows:
-        """Learn a mixture from training rows, as `GaussianMixture.fit` does; draw from other rows where they are given."""
+        """Learn a mixture from training rows, as `GaussianMixture.fit`; they are the background rows unless `background` is given."""
         return cls(*fit_gaussians(x, components, rows, jitter, ridge), x if background is None else background)
 
     def values(self, component: Tensor) -> Tensor:

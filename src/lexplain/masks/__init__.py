@@ -1,11 +1,11 @@
-"""Distributions over masks. 1 (True) = visible. What a distribution can do is a method that it has or has not.
+"""Distributions over masks; 1 (True) = visible. Distributions differ in their optional methods.
 
-`sample(shape)` hard masks (bool) · `relaxed(shape)` soft ones with gradients · `paired(shape)` both of one noise ·
-`draw(shape)` hard ones with a log-probability for the score function · `coupled(shape)` what REBAR needs ·
-`mean` chance of each feature to be on (of `TopK`, roughly) · `mode` the mask to show ·
-`scores` importance of each feature: above one half where `mode` is on.
+`sample(shape)`: hard masks (bool) · `relaxed(shape)`: soft masks with gradients · `paired(shape)`: both with the same noise ·
+`draw(shape)`: hard masks with a log-probability, for the score function · `coupled(shape)`: samples for REBAR ·
+`mean`: probability that a feature is visible (approximate for `TopK`) · `mode`: the mask of the explanation ·
+`scores`: importance of each feature, above one half if `mode` keeps it.
 
-To add one: a file with one class, and a line here.
+To add one, write a file with one class, and a line here.
 """
 
 from .bernoulli import Bernoulli as Bernoulli

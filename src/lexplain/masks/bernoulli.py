@@ -1,4 +1,4 @@
-"""Independent coins."""
+"""Independent features."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .top_k import edge_scores, top_k_and_level
 
 
 class Bernoulli:
-    """Turn each feature on by a coin of its own.
+    """Each feature is visible independently of the others.
 
     Args:
-        logits: (b, d) log-odds of being on.
-        valid: (b, d) of bool; False is padding, which is never on.
-        temperature: of the relaxed masks; lower is closer to hard ones.
-        k: if given, `mode` keeps the k most probable features instead of those above one half.
+        logits: Log-odds (b, d) that a feature is visible.
+        valid: (b, d) of bool; False is padding, which is never visible.
+        temperature: Temperature of the relaxed masks; lower is closer to hard masks.
+        k: If given, `mode` keeps the k most probable features instead of those above one half.
 
     Reference:
         Jethani et al., Have We Learned to Explain?, 2021, appendix on REBAR; Maddison et al., The Concrete Distribution, 2017.
@@ -33,21 +33,21 @@ class Bernoulli:
         return mask if self.valid is None else mask & self.valid if mask.dtype == torch.bool else mask * self.valid
 
     def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw hard masks (*shape, b, d)."""
+        """Sample hard masks (*shape, b, d)."""
         return self._on_valid(self.logits.detach() + logistic(self.logits.detach(), shape) > 0)
 
     def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and their log-probabilities (*shape, b), for the score function."""
+        """Sample hard masks and their log-probabilities (*shape, b), for the score function."""
         mask = self.sample(shape)
         return mask, self.log_prob(mask)
 
     def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and the relaxed ones of the same noise."""
+        """Sample hard masks and soft masks with the same noise."""
         z = self.logits + logistic(self.logits.detach(), shape)
         return self._on_valid(z.detach() > 0), self._on_valid(torch.sigmoid(z / self.temperature))
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw soft masks that carry gradients to the logits."""
+        """Sample soft masks that carry gradients to the logits."""
         return self.paired(shape)[1]
 
     def log_prob(self, mask: Tensor) -> Tensor:
@@ -58,11 +58,11 @@ class Bernoulli:
         return terms.sum(-1)
 
     def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
-        """Draw a hard mask, its relaxation, and a relaxation drawn anew given the hard mask (REBAR)."""
+        """Sample a hard mask, its relaxation, and a second relaxation given the hard mask (REBAR)."""
         a = self.logits
         z = a + logistic(a.detach(), shape)
         hard = z.detach() > 0
-        # Given the coin's face, z is logistic noise cut at 0; written with softplus it needs no clipping.
+        # Given the hard mask, z is logistic noise truncated at 0; written with softplus it needs no clipping.
         v = logistic(a.detach(), shape)
         given = torch.where(hard, softplus(v + softplus(a)), -softplus(v + softplus(-a)))
         hard = self._on_valid(hard)
@@ -70,7 +70,7 @@ class Bernoulli:
         return CoupledSample(hard, soft, soft_given, self.log_prob(hard))
 
     def antithetic(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor, Tensor]:
-        """Draw two masks of mirrored noise, and the weight (*shape, b, d) of each coordinate in DisARM's gradient."""
+        """Sample two masks with mirrored noise, and the weight (*shape, b, d) of each coordinate in DisARM's gradient."""
         a, noise = self.logits.detach(), logistic(self.logits.detach(), shape)
         one, two = a + noise > 0, a - noise > 0
         weight = torch.sigmoid(a.abs()) * (one != two) * torch.where(one, 1.0, -1.0)
@@ -78,17 +78,17 @@ class Bernoulli:
 
     @property
     def mean(self) -> Tensor:
-        """Probability (b, d) that each feature is on."""
+        """Probability (b, d) that a feature is visible."""
         return self._on_valid(torch.sigmoid(self.logits))
 
     @property
     def mode(self) -> Tensor:
-        """The mask (b, d) to show: what is more likely on than off, or the k most probable."""
+        """The mask (b, d) of the explanation: features with a probability above one half, or the k most probable."""
         return self._on_valid(self.logits > 0) if self.k is None else self._kept[0]
 
     @property
     def scores(self) -> Tensor:
-        """Chance (b, d) of being on; where k are shown, how far each lies from the edge of those: above one half is kept."""
+        """Probability (b, d) of being visible; with k, distance to the edge of the kept features: above one half is kept."""
         return self.mean if self.k is None else self._on_valid(edge_scores(self.logits, *self._kept))
 
     @cached_property

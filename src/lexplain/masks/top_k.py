@@ -1,4 +1,4 @@
-"""Exactly k features."""
+"""Masks with exactly k features."""
 
 from __future__ import annotations
 
@@ -12,47 +12,47 @@ from torch import Tensor
 from ..core.contracts import CoupledSample
 from .noise import exponential, gumbel
 
-OFF = -1e9  # the logit of padding: finite, so that differences of two of them are no NaN
-MOST_ORDERS = 5040  # orders of a set that log_prob sums over
-MOST_SOFTMAXES = 32  # features beyond which k softmaxes cost more than they are worth
-SHORT = 32  # features of a short row
-NUDGE = 1e-7  # of scores, so that of equals at the edge the one that is kept lies above one half
-BISECTIONS = 32  # of the level between k scores and the rest: the last bit of float32
+OFF = -1e9  # the logit of padding: finite, so that differences of two of them are not NaN
+MOST_ORDERS = 5040  # maximum number of orders of a set that log_prob sums over
+MOST_SOFTMAXES = 32  # maximum k for successive softmaxes; beyond it they are too slow
+SHORT = 32  # number of features below which a row is short
+NUDGE = 1e-7  # added to scores, so that of equal scores at the edge only the kept one is above one half
+BISECTIONS = 32  # to find the level between k scores and the others to the last bit of float32
 
 
 def top_k_mask(scores: Tensor, k: int, valid: Tensor | None = None) -> Tensor:
-    """Mark exactly the k highest scores (ties by position), or all valid ones where there are fewer."""
+    """Mask of exactly the k highest scores (ties by position), or of all valid ones if there are fewer."""
     return top_k_and_level(scores, k, valid)[0]
 
 
 def top_k_and_level(scores: Tensor, k: int, valid: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """The mask of the k highest scores, and the level (..., 1) between the last that is kept and the first that is not."""
-    shown = scores if valid is None else scores.masked_fill(~valid, float("-inf"))
-    best, level = _best(shown, min(k, scores.shape[-1]))
+    """The mask of the k highest scores, and the level (..., 1) between the lowest kept and the highest other score."""
+    ranked = scores if valid is None else scores.masked_fill(~valid, float("-inf"))
+    best, level = _best(ranked, min(k, scores.shape[-1]))
     mask = torch.zeros_like(scores, dtype=torch.bool).scatter_(-1, best, True)
     if valid is not None:
         mask = mask & valid
-    if valid is not None or k >= scores.shape[-1]:  # where nothing is left out, the level lies below all
+    if valid is not None or k >= scores.shape[-1]:  # if all are kept, the level is below all scores
         below = scores.masked_fill(~mask, float("inf")).amin(-1, keepdim=True) - 1
         level = torch.where(level.isfinite(), level, below)
     return mask, level
 
 
 def edge_scores(logits: Tensor, mask: Tensor, level: Tensor) -> Tensor:
-    """How far log-weights (..., d) lie from the level at the edge of what is kept, in (0, 1): above one half where a feature is kept.
+    """Distances of log-weights (..., d) to the level at the edge of the kept features, in (0, 1): above one half if a feature is kept.
 
-    Squeezed by an arctangent, whose tails are long: a logistic curve would make equals of all that lie far above the edge.
+    An arctangent has long tails; with a logistic curve, scores far above the edge would become equal.
     """
-    far = (logits - level).to(torch.promote_types(logits.dtype, torch.float32))
-    return torch.rsub(far.atan(), 0.5 - NUDGE, alpha=(4 * NUDGE - 1) / pi).add_(mask, alpha=2 * NUDGE)  # few kernels: it is timed
+    distance = (logits - level).to(torch.promote_types(logits.dtype, torch.float32))
+    return torch.rsub(distance.atan(), 0.5 - NUDGE, alpha=(4 * NUDGE - 1) / pi).add_(mask, alpha=2 * NUDGE)  # few kernels, for speed
 
 
 def _best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Where (..., k) the highest scores are, ties by position, and the middle (..., 1) between the last of them and the next, if any."""
-    # On a CPU the best of a long row are found several times faster than all are sorted; a GPU would have to wait for the look at ties.
+    """Indices (..., k) of the highest scores, ties by position, and the middle (..., 1) between the last of them and the next, if any."""
+    # On a CPU, topk is several times faster than sorting long rows; on a GPU, the check for ties would synchronise.
     if scores.device.type == "cpu" and k < scores.shape[-1] and scores.shape[-1] >= SHORT:
         best = scores.topk(k + 1, dim=-1)
-        if bool((best.values[..., k - 1] > best.values[..., k]).all()):  # else position decides, which topk does not promise
+        if bool((best.values[..., k - 1] > best.values[..., k]).all()):  # topk does not break ties by position
             return best.indices[..., :k], best.values[..., k - 1 :].mean(-1, keepdim=True)
     values, order = scores.sort(dim=-1, descending=True, stable=True)
     if k == scores.shape[-1]:
@@ -61,14 +61,14 @@ def _best(scores: Tensor, k: int) -> tuple[Tensor, Tensor]:
 
 
 def among_valid(mask: Tensor, k: int, valid: Tensor | None) -> Tensor:
-    """Masks (..., d), hard or soft, with padding off, and with all valid features on in rows that have no more than k of them."""
+    """Masks (..., d), hard or soft, with padding hidden, and with all valid features visible in rows with at most k of them."""
     if valid is None:
         return mask
     return torch.where(_at_most(k, valid), valid.to(mask.dtype), mask.masked_fill(~valid, 0))
 
 
 def _at_most(k: int, valid: Tensor) -> Tensor:
-    """The rows (..., 1) of no more than k valid features: all of these are on, whatever their scores."""
+    """Rows (..., 1) with at most k valid features, which are all visible whatever their scores."""
     return valid.sum(-1, keepdim=True) <= k
 
 
@@ -78,9 +78,9 @@ def relaxed_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor |
     The successive softmaxes of Xie and Ermon sum to k too, but their entries go beyond 1 unless the temperature is very low.
 
     Args:
-        perturbed: scores (..., d); those of padding must be finite, and do not matter.
-        k: the sum; rows of no more than k valid features have 1 for each.
-        temperature: of the sigmoids.
+        perturbed: Scores (..., d); those of padding must be finite and have no effect.
+        k: Sum of the result; rows with at most k valid features have 1 for each.
+        temperature: Temperature of the sigmoids.
         valid: (b, d) of bool; False is padding, which gets 0.
 
     Reference:
@@ -88,7 +88,7 @@ def relaxed_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor |
         Multi-Label Projection Layer, 2019, section 3, for this projection and its gradient.
     """
     with torch.no_grad():
-        # Padding must not widen the bracket: from -1e9 the bisections would end far from the level.
+        # Padding must not widen the bracket: bisections from -1e9 would stop far from the level.
         lowest = perturbed if valid is None else perturbed.masked_fill(~valid, float("inf"))
         highest = perturbed if valid is None else perturbed.masked_fill(~valid, float("-inf"))
         low = lowest.amin(-1, keepdim=True) - 20 * temperature
@@ -103,7 +103,7 @@ def relaxed_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor |
 
 
 def successive_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor | None = None) -> Tensor:
-    """A soft k-hot vector from k softmaxes, each with the earlier winners taken out; cut to [0, 1], the gradient is that of the sum.
+    """A soft k-hot vector from k softmaxes, each without the earlier winners; clipped to [0, 1], with the gradient of the sum.
 
     Its gradient reaches features far from the level between kept and not kept, where sigmoids are flat. Args as for `relaxed_top_k`.
 
@@ -123,21 +123,21 @@ def successive_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tenso
 
 
 def threshold_top_k(perturbed: Tensor, k: int, temperature: float, valid: Tensor | None = None) -> Tensor:
-    """Sigmoids around the middle between the k-th valid score and the next: near to `relaxed_top_k`, without the search for its level.
+    """Sigmoids around the middle between the k-th valid score and the next: close to `relaxed_top_k`, without a search for the level.
 
-    It sums to k as closely as scores lie symmetrically about the level; its gradient leaves the sum as it is. Args as for `relaxed_top_k`.
+    The sum is k if scores are symmetric around the level; gradients do not change the sum. Args as for `relaxed_top_k`.
     """
     if k >= perturbed.shape[-1]:
         return among_valid(torch.ones_like(perturbed) + 0 * perturbed, k, valid)
-    shown = perturbed.detach() if valid is None else perturbed.detach().masked_fill(~valid, float("-inf"))
-    best = shown.topk(k + 1, dim=-1).values
+    ranked = perturbed.detach() if valid is None else perturbed.detach().masked_fill(~valid, float("-inf"))
+    best = ranked.topk(k + 1, dim=-1).values
     return _about_level(perturbed, best[..., k - 1 :].mean(-1, keepdim=True), k, temperature, valid)
 
 
 def _about_level(perturbed: Tensor, level: Tensor, k: int, temperature: float, valid: Tensor | None) -> Tensor:
-    """Sigmoids of the distance to a level that moves with the scores so that their sum stays (implicit function theorem)."""
+    """Sigmoids of the distance to a level that moves with the scores so that the sum is constant (implicit function theorem)."""
     with torch.no_grad():
-        if valid is not None:  # a row of few features has no level, and what is not finite would spoil gradients
+        if valid is not None:  # a row of few features has no level; infinity would make gradients NaN
             level = level.masked_fill(_at_most(k, valid), 0)
         soft = torch.sigmoid((perturbed - level) / temperature)
         slope = soft * (1 - soft)
@@ -148,15 +148,15 @@ def _about_level(perturbed: Tensor, level: Tensor, k: int, temperature: float, v
 
 
 def chance_of_a_win(logits: Tensor, k: int) -> Tensor:
-    """Chance (b, d) of winning at least one of k independent draws."""
+    """Probability (b, d) of being sampled in at least one of k independent draws."""
     short = logits.shape[-1] < SHORT and logits.device.type == "cpu"
-    # On a CPU, softmax over columns of memory is six times faster than over short rows, and four times slower than over long ones.
+    # On a CPU, a softmax over columns is six times faster than over short rows, and four times slower than over long rows.
     share = logits.T.softmax(0).T.contiguous() if short else logits.softmax(-1)
     return 1 - (1 - share) ** k
 
 
 class ShowsK:
-    """What distributions over k features show, which have logits (b, d), k, and which features are valid: the k of highest weight."""
+    """Mode and scores of distributions over k features: those with the highest weights."""
 
     logits: Tensor
     k: int
@@ -173,19 +173,19 @@ class ShowsK:
 
     @property
     def scores(self) -> Tensor:
-        """How far (b, d) each feature lies from the edge of what `mode` keeps, in (0, 1): above one half is kept."""
+        """Distance (b, d) of each feature to the edge of the features that `mode` keeps, in (0, 1): above one half is kept."""
         scores = edge_scores(self.logits, *self._kept)
         return scores if self.valid is None else scores * self.valid
 
 
 class TopK(ShowsK):
-    """Turn on the k features whose noisy scores are highest (Plackett-Luce, weighted reservoir sampling).
+    """The k features with the highest noisy scores are visible (Plackett-Luce, weighted reservoir sampling).
 
     Args:
-        logits: (b, d) log-weights.
-        k: how many are on; more than the valid ones means all valid ones.
-        valid: (b, d) of bool; False is padding, which is never on.
-        temperature: of the relaxed masks.
+        logits: Log-weights (b, d).
+        k: Number of visible features; all valid features if there are fewer.
+        valid: (b, d) of bool; False is padding, which is never visible.
+        temperature: Temperature of the relaxed masks.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix D; Kool et al., Stochastic Beams, 2019.
@@ -205,32 +205,32 @@ class TopK(ShowsK):
         return self.logits + gumbel(self.logits.detach(), shape)
 
     def sample(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw hard masks (*shape, b, d) of exactly k ones."""
+        """Sample hard masks (*shape, b, d) with exactly k ones."""
         return self._hard(self._perturbed(shape))
 
     def draw(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and the log-probability of the ORDER they were drawn in: unbiased for any function of the set."""
+        """Sample hard masks and the log-probability of the ORDER they were sampled in: unbiased for any function of the set."""
         perturbed = self._perturbed(shape).detach()
         return self._hard(perturbed), self.order_log_prob(perturbed.argsort(dim=-1, descending=True))
 
     def paired(self, shape: tuple[int, ...] = ()) -> tuple[Tensor, Tensor]:
-        """Draw hard masks and soft ones of the same noise, for the straight-through gradient."""
+        """Sample hard masks and soft masks with the same noise, for the straight-through gradient."""
         perturbed = self._perturbed(shape)
         soft = successive_top_k if self.k <= MOST_SOFTMAXES else threshold_top_k
         return self._hard(perturbed), soft(perturbed, self.k, self.temperature, self.valid)
 
     def relaxed(self, shape: tuple[int, ...] = ()) -> Tensor:
-        """Draw soft masks that sum to k and carry gradients to the logits."""
+        """Sample soft masks that sum to k and carry gradients to the logits."""
         return self._soft(self._perturbed(shape))
 
     def _chosen_and_rest(self, order: Tensor) -> tuple[Tensor, Tensor]:
-        """Log-weights of the first k of an order, and of all that was left when each was drawn, both (*shape, b, k)."""
+        """Log-weights of the first k of an order, and of all features left when each was sampled, both (*shape, b, k)."""
         ordered = self.logits.expand(order.shape).gather(-1, order)
         left = ordered.flip(-1).logcumsumexp(-1).flip(-1)
         return ordered[..., : self.k], left[..., : self.k]
 
     def order_log_prob(self, order: Tensor) -> Tensor:
-        """Log-probability (*shape, b) that the first k of an order (*shape, b, d) are drawn in this order."""
+        """Log-probability (*shape, b) that the first k of an order (*shape, b, d) are sampled in this order."""
         chosen, left = self._chosen_and_rest(order)
         terms = chosen - left
         if self.valid is not None:
@@ -238,22 +238,24 @@ class TopK(ShowsK):
         return terms.sum(-1)
 
     def log_prob(self, mask: Tensor) -> Tensor:
-        """Log-probability of a SET: the sum over all orders of its members, so for small k alone."""
+        """Log-probability of a SET: the sum over all orders of its members, so only for small k."""
         if factorial(self.k) > MOST_ORDERS:
-            raise ValueError(f"the probability of a set of {self.k} sums {factorial(self.k)} orders; use `draw`, which needs one")
+            raise ValueError(
+                f"The probability of a set of {self.k} features is a sum over {factorial(self.k)} orders. Use `draw`, which needs only one."
+            )
         members = mask.float().argsort(dim=-1, descending=True, stable=True)
         orders = []
         for order in permutations(range(self.k)):
             index = torch.tensor([*order, *range(self.k, mask.shape[-1])], device=mask.device)
             orders.append(self.order_log_prob(members[..., index]))
-        # Padding that fills up a draw comes in any order: count one. Sets of another size, or with padding, cannot be drawn.
+        # Padding that completes a sample can be in any order: count one. Sets of another size, or with padding, are impossible.
         valid = torch.ones_like(mask, dtype=torch.bool) if self.valid is None else self.valid
         size = valid.sum(-1).clamp_max(self.k)
         total = torch.stack(orders).logsumexp(0) - torch.lgamma(torch.tensor(self.k + 1.0)) + torch.lgamma(size + 1.0)
         return total.masked_fill((mask.sum(-1) != size) | (mask.bool() & ~valid).any(-1), float("-inf"))
 
     def coupled(self, shape: tuple[int, ...] = ()) -> CoupledSample:
-        """Draw a hard mask, its relaxation, and a relaxation of fresh noise given the order of the hard one (REBAR).
+        """Sample a hard mask, its relaxation, and a second relaxation given the order of the hard mask (REBAR).
 
         The keys are arrival times of exponential clocks: given the order, the gaps between arrivals are independent.
         """
@@ -263,12 +265,12 @@ class TopK(ShowsK):
         log_gap = torch.log(exponential(perturbed.detach()))
         arrival = (log_gap[..., : self.k] - left).logcumsumexp(-1)  # log e_1 ... log e_k
         fresh = torch.log(exponential(perturbed.detach()))  # not log_gap, whose first entries are used above
-        late = torch.logaddexp(arrival[..., -1:], fresh - self.logits)  # when an item not drawn arrives
+        late = torch.logaddexp(arrival[..., -1:], fresh - self.logits)  # arrival times of items that were not sampled
         given = (-late).scatter(-1, order[..., : self.k], -arrival)
         hard = self._hard(perturbed)
         return CoupledSample(hard, self._soft(perturbed), self._soft(given), self.order_log_prob(order))
 
     @property
     def mean(self) -> Tensor:
-        """Chance (b, d) of being among k independent draws: less than that of being kept, the more so the fewer weigh much; cheap."""
+        """Probability (b, d) of being among k independent draws: a cheap lower bound of being kept, lower if few weights dominate."""
         return among_valid(chance_of_a_win(self.logits, self.k), self.k, self.valid)

@@ -1,7 +1,7 @@
-"""Models: what is explained, and what predicts: (filled x, raw mask) to a distribution of the target.
+"""Explained models, and predictors: (imputed x, encoded mask) to a distribution of the target.
 
-`Trained` learns with the selector, `Frozen` is a network left as it is, `BlackBox` is any callable.
-`Target` is what they are to say: labels, soft targets, real values, or a model's output.
+`Trained` is trained with the selector, `Frozen` is a network that is not trained, `BlackBox` is any callable.
+`Target` is what predictors are trained on: labels, class probabilities, real values, or a model's outputs.
 """
 
 from .asked import (

@@ -1,4 +1,4 @@
-"""A model that is asked about rows: what users have as a function of raw rows, a network of encoded rows as one, and what both return."""
+"""Models that are queried: users' models and networks as functions of raw rows, and checks of their outputs."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..core.rows import as_array, rows_digest
 if TYPE_CHECKING:
     from .target import Target
 
-MAX_CACHED = 8  # answers kept, so that the same rows are asked for once
-NUMBERS = 2**21  # that a network is given at a time
+MAX_CACHED = 8  # outputs kept, so that the same rows are queried once
+NUMBERS = 2**21  # maximum numbers per call of a network
 EncodedFunction = Callable[[Tensor], Tensor]  # encoded rows (n, ...) to outputs (n, c)
 
 
 class CachedModel:
-    """A function of rows that counts what it is asked and remembers its last answers."""
+    """A function of rows that counts its queries and caches its last outputs."""
 
     def __init__(self, function: Callable[[RawRows], object]) -> None:
         self.function = function
@@ -32,73 +32,73 @@ class CachedModel:
         self._answers: dict[bytes, np.ndarray] = {}
 
     def __call__(self, rows: RawRows) -> np.ndarray:
-        """The checked answer to these rows, as an array."""
+        """The checked output for these rows, as an array."""
         key = rows_digest(rows)
         if key not in self._answers:
             self.calls, self.rows = self.calls + 1, self.rows + len(rows)
-            answer = as_array(self.function(rows))
+            output = as_array(self.function(rows))
             while len(self._answers) >= MAX_CACHED:
                 del self._answers[next(iter(self._answers))]
-            self._answers[key] = model_output(answer, len(rows))
+            self._answers[key] = model_output(output, len(rows))
         return self._answers[key]
 
 
 class EncodedModel:
-    """A network of encoded rows as a function of raw ones: class probabilities, or values."""
+    """A network of encoded rows as a function of raw rows, which returns class probabilities or values."""
 
     def __init__(self, encoded: nn.Module, features: Features, target: Target) -> None:
         self.encoded, self.features, self.target = encoded, features, target
 
     @torch.no_grad()
     def __call__(self, rows: RawRows) -> np.ndarray:
-        """Ask the network."""
+        """Outputs for raw rows."""
         output = self.encoded(self.features.encode(rows).x).double()
         real = self.target.outputs.real
-        answer: np.ndarray = (output * self.target.scale + self.target.mean if real else output.softmax(1)).numpy()
-        return answer
+        values: np.ndarray = (output * self.target.scale + self.target.mean if real else output.softmax(1)).numpy()
+        return values
 
 
 def as_function(model: Model) -> Callable[[RawRows], object]:
-    """The function of raw rows that a scikit-learn estimator, a network or a callable is."""
+    """A scikit-learn estimator, a network or a callable as a function of raw rows."""
     if isinstance(model, nn.Module):
         return NetworkFunction(model)
-    if hasattr(model, "classes_") and not hasattr(model, "predict_proba") and not isinstance(model, type):  # labels would count as values
+    if hasattr(model, "classes_") and not hasattr(model, "predict_proba") and not isinstance(model, type):  # labels would be read as values
         raise TypeError(
-            f"{type(model).__name__} has classes but no predict_proba; wrap it in CalibratedClassifierCV, or pass a function that returns "
-            "(rows, classes) probabilities"
+            f"{type(model).__name__} has classes but no predict_proba. Wrap it in CalibratedClassifierCV, or pass a function that returns "
+            "(rows, classes) probabilities."
         )
     for name in ("predict_proba", "predict"):
         if hasattr(model, name):
-            return partial(_ask_of_arrays, getattr(model, name))
+            return partial(_query_arrays, getattr(model, name))
     if isinstance(getattr(model, "__self__", None), BaseEstimator):  # clf.predict_proba
-        return partial(_ask_of_arrays, model)
+        return partial(_query_arrays, model)
     if callable(model):
-        return model  # type: ignore[no-any-return]  # a user's function is what it is
-    raise TypeError(f"model is a {type(model).__name__}; a scikit-learn estimator, an nn.Module or a function of rows is needed")
+        return model  # type: ignore[no-any-return]  # its type is not known
+    raise TypeError(f"model must be a scikit-learn estimator, an nn.Module or a function of rows, got {type(model).__name__}.")
 
 
-def _ask_of_arrays(ask: Callable[[RawRows], object], rows: RawRows) -> object:
-    """What a scikit-learn estimator says, which knows no tensors."""
-    return ask(as_array(rows) if isinstance(rows, Tensor) else rows)
+def _query_arrays(query: Callable[[RawRows], object], rows: RawRows) -> object:
+    """The output of a scikit-learn estimator, which cannot read tensors."""
+    return query(as_array(rows) if isinstance(rows, Tensor) else rows)
 
 
 class NetworkFunction:
-    """A network as a function of raw rows: class probabilities, or values."""
+    """A network as a function of raw rows, which returns class probabilities or values."""
 
     def __init__(self, network: nn.Module) -> None:
         self.network = network
-        self.probabilities = False  # whether the network returns probabilities itself, seen when it is asked
+        self.probabilities = False  # whether the network returns probabilities rather than logits, set by each call
 
     @torch.no_grad()
     def __call__(self, rows: RawRows) -> np.ndarray:
-        """Ask the network in evaluation mode, and leave its mode as it was."""
+        """Outputs of the network in evaluation mode; its mode is restored."""
         first = next(self.network.parameters(), torch.zeros(()))
         was = self.network.training
         self.network.eval()
         try:
             values = as_array(rows)
-            step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images come in parts, since layers hold many numbers a pixel
-            parts = [torch.tensor(values[at : at + step], dtype=first.dtype, device=first.device) for at in range(0, len(values), step)]
+            step = max(1, NUMBERS // max(1, prod(values.shape[1:])))  # images in chunks, since layers hold many numbers per pixel
+            parts = [torch.tensor(values[i : i + step], dtype=first.dtype, device=first.device) for i in range(0, len(values), step)]
             output = torch.cat([self.network(part) for part in parts])  # copies: frames are read-only
         finally:
             self.network.train(was)
@@ -106,55 +106,55 @@ class NetworkFunction:
         if output.ndim == 2 and output.shape[1] > 1:
             self.probabilities = bool((output >= 0).all() and ((output.sum(1) - 1).abs() < 1e-4).all())
             output = output if self.probabilities else output.softmax(1)
-        answer: np.ndarray = output.numpy()
-        return answer
+        result: np.ndarray = output.numpy()
+        return result
 
 
 def on_encoded(model: Model, features: Features) -> EncodedFunction:
-    """A model of raw rows as a function of encoded ones."""
-    ask = as_function(model)
+    """A model of raw rows as a function of encoded rows."""
+    query = as_function(model)
 
-    def says(x: Tensor) -> Tensor:
-        answer = ask(features.decode(x.cpu()))
-        values = answer if isinstance(answer, Tensor) else torch.as_tensor(np.asarray(answer))
+    def encoded_function(x: Tensor) -> Tensor:
+        output = query(features.decode(x.cpu()))
+        values = output if isinstance(output, Tensor) else torch.as_tensor(np.asarray(output))
         return values.reshape(len(x), -1).to(x.device)
 
-    return says
+    return encoded_function
 
 
 def network_reads(model: Model, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
-    """Refuse a torch network of rows that no network could read."""
+    """Check that rows can be read by a torch network, if the model is one."""
     if isinstance(model, torch.nn.Module):
         to_network(x[:1])
 
 
 def model_output(output: np.ndarray, rows: int) -> np.ndarray:
-    """Refuse a model whose output is neither (rows, classes) nor (rows,)."""
+    """Return a model's output; raise if it is neither (rows, classes) nor (rows,) finite numbers."""
     good = output.ndim in (1, 2) and output.shape[0] == rows and (output.ndim == 1 or output.shape[1] >= 1)
     if not good:
         raise ValueError(
-            f"the model returned shape {output.shape} for {rows} rows, but ({rows}, classes) probabilities or ({rows},) values are needed; "
-            "pass predict_proba, or wrap the model in a function that returns one row a row"
+            f"The model returned shape {output.shape} for {rows} rows, expected ({rows}, n_classes) probabilities or ({rows},) values. "
+            "Pass predict_proba, or a function that returns one output per row."
         )
     if not np.issubdtype(output.dtype, np.number):
-        raise ValueError(f"the model returned {output.dtype} values, but numbers are needed; pass predict_proba rather than predict")
+        raise ValueError(f"The model returned {output.dtype} values, but numbers are needed. Pass predict_proba rather than predict.")
     if not np.isfinite(output).all():
-        raise ValueError("the model returned NaN or infinity for some rows; mend the model, or drop those rows")
+        raise ValueError("The model returned NaN or infinity for some rows. Fix the model, or drop those rows.")
     return output
 
 
 def as_many_outputs(got: int, needed: int) -> None:
-    """Refuse a model that answers with another number of classes than it did when it was asked first."""
+    """Check that a model returns as many classes as in its first call."""
     if got != needed:
         raise ValueError(
-            f"the model returned {got} numbers a row, but {needed} are needed, one for each of the classes; pass predict_proba"
+            f"The model returned {got} numbers per row, but {needed} are needed, one for each of the classes. Pass predict_proba."
         )
 
 
 def network_output(output: Tensor, rows: int, count: int, real: bool) -> None:
-    """Refuse a network whose output does not fit the target."""
+    """Check that the output of a network fits the target."""
     shape = tuple(output.shape)
     fits = shape in ((rows,), (rows, 1)) if real else shape == (rows, count)
     if not fits:
-        needed = f"({rows},) or ({rows}, 1), one value a row" if real else f"({rows}, {count}), one logit a class (two for two classes),"
-        raise ValueError(f"the network returned shape {shape} for {rows} rows, but {needed} is needed")
+        needed = f"({rows},) or ({rows}, 1), one value per row" if real else f"({rows}, {count}), one logit per class (two if binary),"
+        raise ValueError(f"The network returned shape {shape} for {rows} rows, but {needed} is needed.")

@@ -1,4 +1,4 @@
-"""What predicts from filled rows: a network that trains, a network that is frozen, any callable, and the explained model as one of them."""
+"""Predictors from imputed rows: a trained network, a frozen network, any callable, and the explained model as one of them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .target import Target
 
 
 class Trained(nn.Module):
-    """Predict from a filled input with a network that trains.
+    """Predict from imputed rows with a network that is trained.
 
     Args:
-        network: filled input (n, ...) to outputs (n, c).
-        outputs: what the network's numbers stand for.
-        sees_mask: put the raw mask beside the input (along axis 1), so that "off" and "zero" do not look alike.
+        network: Network from imputed rows (n, ...) to outputs (n, c).
+        outputs: Type of the predictions.
+        sees_mask: Append the encoded mask to the input (along axis 1), so that the network can tell hidden values from zeros.
     """
 
     def __init__(self, network: nn.Module, outputs: Outputs, *, sees_mask: bool) -> None:
@@ -32,18 +32,18 @@ class Trained(nn.Module):
         self.network, self.outputs, self.sees_mask = network, outputs, sees_mask
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
-        """The distribution (n,) of the target given filled inputs and raw masks, both (n, ...)."""
+        """The distribution (n,) of the target given imputed rows and encoded masks, both (n, ...)."""
         return self.outputs.from_network(self.network(torch.cat([filled, mask.to(filled.dtype)], 1) if self.sees_mask else filled))
 
 
 class Frozen(nn.Module):
-    """Predict from a filled input with a network that never trains; gradients flow through it to the mask.
+    """Predict from imputed rows with a network that is not trained; gradients pass through it to the mask.
 
     Args:
-        network: raw input to outputs.
-        outputs: what the network's numbers stand for.
-        to_raw: encoded rows to the raw units the network was trained on, differentiable.
-        probabilities: the network returns probabilities rather than logits.
+        network: Network from raw rows to outputs.
+        outputs: Type of the predictions.
+        to_raw: Differentiable function from encoded rows to the raw units that the network was trained on.
+        probabilities: The network returns probabilities rather than logits.
     """
 
     def __init__(self, network: nn.Module, outputs: Outputs, *, to_raw: Callable[[Tensor], Tensor], probabilities: bool = False) -> None:
@@ -53,7 +53,7 @@ class Frozen(nn.Module):
         self.eval()
 
     def train(self, mode: bool = True) -> Frozen:
-        """Stay in evaluation mode: dropout and batch statistics would make it another model."""
+        """Stay in evaluation mode: dropout and batch statistics would change the model."""
         return super().train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Frozen:
@@ -61,18 +61,18 @@ class Frozen(nn.Module):
         return super().requires_grad_(False)
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
-        """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
+        """The distribution (n,) of the target given imputed rows (n, ...); the mask is not used."""
         output = self.network(self.to_raw(filled))
         return self.outputs.from_probabilities(output) if self.probabilities else self.outputs.from_network(output)
 
 
 class BlackBox(nn.Module):
-    """Predict by asking a function of raw rows; no gradient flows, and the same rows are asked for once.
+    """Predict with a function of raw rows. It has no gradients, and the same rows are queried once.
 
     Args:
-        function: raw rows (an array or a DataFrame) to (n, classes) probabilities or (n,) values.
-        outputs: what its numbers stand for.
-        decode: encoded rows to raw rows.
+        function: Function from raw rows (an array or a DataFrame) to (n, classes) probabilities or (n,) values.
+        outputs: Type of the predictions.
+        decode: Function from encoded rows to raw rows.
     """
 
     differentiable = False
@@ -82,18 +82,18 @@ class BlackBox(nn.Module):
         self.model, self.outputs, self.decode = CachedModel(function), outputs, decode
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
-        """The distribution (n,) of the target given filled inputs (n, ...); the mask is not looked at."""
-        answer = self.model(self.decode(filled))
-        values = torch.as_tensor(np.ascontiguousarray(answer), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
+        """The distribution (n,) of the target given imputed rows (n, ...); the mask is not used."""
+        output = self.model(self.decode(filled))
+        values = torch.as_tensor(np.ascontiguousarray(output), dtype=filled.dtype, device=filled.device).reshape(len(filled), -1)
         as_many_outputs(values.shape[1], self.outputs.count)
         return self.outputs.from_probabilities(values)
 
 
-def frozen_predictor(ask: CachedModel, target: Target, features: Features) -> nn.Module:
-    """The explained model as a predictor that never trains."""
-    function = ask.function
+def frozen_predictor(model: CachedModel, target: Target, features: Features) -> nn.Module:
+    """The explained model as a predictor that is not trained."""
+    function = model.function
     if isinstance(function, NetworkFunction):
-        network: nn.Module = copy.deepcopy(function.network).float()  # as encoded rows are
+        network: nn.Module = copy.deepcopy(function.network).float()  # the type of encoded rows
         if target.outputs.real:
             network = _Standardised(network, target.mean, target.scale)
         return Frozen(network, target.outputs, to_raw=features.as_network_input, probabilities=function.probabilities)
@@ -113,6 +113,6 @@ class _Standardised(nn.Module):
 
 
 def _standardised(function: Callable[[RawRows], object], mean: float, scale: float, rows: RawRows) -> np.ndarray:
-    """What a function says of rows, in standardised units."""
-    said: np.ndarray = (as_array(function(rows)) - mean) / scale
-    return said
+    """The outputs of a function for rows, in standardised units."""
+    output: np.ndarray = (as_array(function(rows)) - mean) / scale
+    return output

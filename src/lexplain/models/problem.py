@@ -1,4 +1,4 @@
-"""One door for rows: what everybody who fits, judges or compares is given."""
+"""Checked and encoded rows with their targets, for fits, evaluations and comparisons."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from .target import Target, from_labels, from_model, in_classes, same_length, ta
 
 
 class Targets(NamedTuple):
-    """What rows are to be explained as, and the function that was asked."""
+    """The targets of rows, and the queried function."""
 
-    label_target: Target | None = None  # what y says
-    model_target: Target | None = None  # what the model says
-    model: CachedModel | None = None  # the function that was asked
+    label_target: Target | None = None  # from y
+    model_target: Target | None = None  # from the model's outputs
+    model: CachedModel | None = None  # the queried function
 
     @property
     def target(self) -> Target:
-        """What is explained: the model's answer where there is one, else the labels."""
+        """The explained target: the model's output if there is a model, otherwise the labels."""
         target = self.model_target if self.model_target is not None else self.label_target
-        assert target is not None  # whoever asks has given one of the two
+        assert target is not None  # callers pass y or a model
         return target
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Rows, what they are to be explained as, and the function that is asked: checked and encoded once."""
+    """Rows, their targets, and the queried function: checked and encoded once."""
 
-    rows: RawRows  # as given
+    rows: RawRows  # as passed in
     features: Features  # fitted
     encoded: Encoded
     targets: Targets = field(default_factory=Targets)
-    like: Targets | None = None  # of other rows, whose classes and units these share
+    like: Targets | None = None  # targets of other rows; their classes and units are used
 
     @classmethod
     def read(cls, X: RawRows, features: Features | None = None, like: Problem | None = None) -> Problem:
@@ -49,7 +49,7 @@ class Problem:
         return cls(X, fitted, encoded, like=None if like is None else like.targets)
 
     def asking(self, y: Labels, model: Model, max_rows: int | None = None) -> Problem:
-        """The same rows with their labels and the answers of a model, as `of` reads them."""
+        """The same rows with their labels and the outputs of a model, as in `of`."""
         if y is not None:
             same_length(len(self), target_array(y))
         network_reads(model, self.features.as_network_input, self.encoded.x)
@@ -66,15 +66,15 @@ class Problem:
         like: Problem | None = None,
         max_rows: int | None = None,
     ) -> Problem:
-        """Check and encode rows, read their labels, and ask the model about them.
+        """Check and encode rows, read their labels, and query the model.
 
         Args:
-            X: rows.
-            y: labels, values or probabilities; None: there are none.
-            model: a scikit-learn estimator, an `nn.Module`, or a function of rows; None: there is none.
-            features: what can be on or off, fitted to the rows unless it is already; None: what suits the rows.
-            like: a problem whose features, classes and units these rows share.
-            max_rows: most rows that the model is asked about at a time; None: all.
+            X: Raw rows.
+            y: Labels, values or probabilities, if there are any.
+            model: Model to query: a scikit-learn estimator, an `nn.Module`, or a function of rows.
+            features: What a mask can keep or hide; fitted to the rows if it is not fitted. None: chosen by the kind of rows.
+            like: Problem whose features, classes and units are used.
+            max_rows: Maximum number of rows sent to the model at once. None: all.
         """
         return cls.read(X, features, like).asking(y, model, max_rows)
 
@@ -83,37 +83,37 @@ class Problem:
 
     @property
     def target(self) -> Target:
-        """What is explained: the model's answer where there is one, else the labels."""
+        """The explained target: the model's output if there is a model, otherwise the labels."""
         return self.targets.target
 
     def batch(self, target: Target | None = None) -> Batch:
-        """The encoded rows with what they are to be explained as."""
-        wanted = self.target if target is None else target
-        return Batch(self.encoded.x, wanted.outputs.target(wanted.values), valid=self.encoded.valid)
+        """The encoded rows with a target, by default the explained one."""
+        explained = self.target if target is None else target
+        return Batch(self.encoded.x, explained.outputs.target(explained.values), valid=self.encoded.valid)
 
 
 def targets_of(
     X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None, max_rows: int | None = None
 ) -> Targets:
-    """Read the labels of raw rows and query a model, as `Problem.of` does; `classes` are all labels, where y may lack some."""
+    """Read the labels of raw rows and query a model, as `Problem.of` does; `classes` are all labels, if y may lack some."""
     labels = None if y is None else _labels(y, None if like is None else like.label_target, classes)
-    answer, asked = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
-    if like is not None and answer is not None and like.model_target is not None:
-        answer = answer.in_units_of(like.model_target)
-    return Targets(labels, answer, asked)
+    outputs, queried = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
+    if like is not None and outputs is not None and like.model_target is not None:
+        outputs = outputs.in_units_of(like.model_target)
+    return Targets(labels, outputs, queried)
 
 
 def _labels(y: Labels, known: Target | None, classes: np.ndarray | None) -> Target:
-    """Labels, in the classes and the units of others where these are known."""
+    """The target of labels, in the classes and units of a known target if there is one."""
     named = classes if known is None else known.classes
     if named is None or not _of_one_type(target_array(y), named):
-        found = from_labels(y)
+        result = from_labels(y)
     else:
-        found = from_labels(in_classes(y, named))
-        found = replace(found, classes=named) if found.outputs.count == len(named) else found
-    return found if known is None else found.in_units_of(known)
+        result = from_labels(in_classes(y, named))
+        result = replace(result, classes=named) if result.outputs.count == len(named) else result
+    return result if known is None else result.in_units_of(known)
 
 
 def _of_one_type(values: np.ndarray, classes: np.ndarray) -> bool:
-    """Whether labels can be read in some classes: probabilities can, and numbers where the classes are numbers."""
+    """Whether values can be read as labels of some classes: probabilities always, numbers if the classes are numbers."""
     return values.ndim == 2 or (values.dtype.kind in "biuf") == (np.asarray(classes).dtype.kind in "biuf")

@@ -1,4 +1,4 @@
-"""Networks: the selector, whose forward returns a distribution over masks, and architectures of sensible size."""
+"""Networks: the selector, which returns a distribution over masks, and default architectures."""
 
 from .convolutions import DenseNet as DenseNet, cnn as cnn
 from .mlp import MLP as MLP, Ensemble as Ensemble, mlp as mlp

@@ -1,4 +1,4 @@
-"""Predictor networks for images: a convolutional one of any size by default, and a densely connected one for large images."""
+"""Predictor networks for images: a convolutional network for any size (the default), and a DenseNet for large images."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import relu
 
-SMALL = 8  # pixels along the shorter side at which halving ends
-GROUPS = 8  # of channels, that are normalised together
-SIDE = 32  # pixels that five halvings leave one of
+SMALL = 8  # pixels along the shorter side at which halving stops
+GROUPS = 8  # groups of channels for normalisation
+SIDE = 32  # smallest side that can be halved five times
 
 
 def cnn(
@@ -27,13 +27,13 @@ def cnn(
     """Pairs of 3 x 3 convolutions, each pair halving the image, until it is small; then two dense layers. Any size, any channels.
 
     Args:
-        shape: channels, rows and columns of one image.
-        outputs: numbers returned.
-        sees_mask: the mask comes beside the image, as that many more channels.
-        width: channels of the first pair; they double up to four times as many.
-        hidden: width of the dense layer.
-        activation: between layers.
-        norm: normalise groups of channels, which deep networks of large images need.
+        shape: Channels, rows and columns of one image.
+        outputs: Number of outputs.
+        sees_mask: The mask is appended to the image as extra channels.
+        width: Channels of the first pair; they double up to four times as many.
+        hidden: Width of the dense layer.
+        activation: Activation between layers.
+        norm: Normalise groups of channels, which deep networks for large images need.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix D (convolution blocks of 32 and 64, dense 128).
@@ -55,16 +55,16 @@ def _normed(channels: int, norm: bool) -> list[nn.Module]:
 
 
 class DenseNet(nn.Module):
-    """DenseNet-121 unless told: each layer of a block sees all before it. Any size from 32 pixels, any channels.
+    """DenseNet, by default DenseNet-121: the input of each layer of a block is the output of all previous ones. Images from 32 pixels.
 
-    Groups of channels are normalised instead of batches, because masked images and full ones must not share statistics.
+    Groups of channels are normalised instead of batches, because masked and full images must not share statistics.
 
     Args:
-        shape: channels, rows and columns of one image.
-        outputs: numbers returned.
-        sees_mask: the mask comes beside the image, as that many more channels.
-        blocks: layers of each block; (6, 12, 24, 16) makes the 121.
-        growth: channels that each layer adds.
+        shape: Channels, rows and columns of one image.
+        outputs: Number of outputs.
+        sees_mask: The mask is appended to the image as extra channels.
+        blocks: Layers of each block; (6, 12, 24, 16) for DenseNet-121.
+        growth: Channels that each layer adds.
 
     Reference:
         Huang et al., Densely Connected Convolutional Networks, 2017, table 1.
@@ -76,7 +76,7 @@ class DenseNet(nn.Module):
         super().__init__()
         if min(shape[-2:]) < SIDE:
             size = f"{shape[-2]} x {shape[-1]}"
-            raise ValueError(f"images of {size} pixels are too small for a DenseNet, which needs {SIDE} x {SIDE}; use `cnn`")
+            raise ValueError(f"Images of {size} pixels are too small for a DenseNet, which needs {SIDE} x {SIDE}. Use `cnn`.")
         width = 2 * growth
         stem = nn.Conv2d(shape[0] * (2 if sees_mask else 1), width, 7, stride=2, padding=3, bias=False)
         layers: list[nn.Module] = [stem, _norm(width), nn.ReLU(), nn.MaxPool2d(3, stride=2, padding=1)]
@@ -100,7 +100,7 @@ def _norm(width: int) -> nn.GroupNorm:
 
 
 class _Layer(nn.Module):
-    """A narrow and a 3 x 3 convolution, put beside what came in."""
+    """A 1 x 1 and a 3 x 3 convolution, appended to the input."""
 
     def __init__(self, width: int, growth: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Dense networks: of scores for a selector, of outputs for a predictor, and several that answer as one."""
+"""Dense networks: for selectors, for predictors, and ensembles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from torch.nn.functional import silu
 
 
 class MLP(nn.Module):
-    """Score features with dense layers, by default the three of 200 of REAL-X, smooth unless told; a context is put beside the input."""
+    """Scores of features from dense layers: by default three of 200 units as in REAL-X, with SiLU. A context is appended to the input."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class MLP(nn.Module):
 def mlp(
     shape: Sequence[int], outputs: int, *, sees_mask: bool, hidden: Sequence[int] = (200, 200), activation: type[nn.Module] = nn.SiLU
 ) -> nn.Sequential:
-    """Dense layers, by default the two of 200 of REAL-X, but smooth unless told; with `sees_mask` the mask comes beside the input."""
+    """Dense layers: by default two of 200 units as in REAL-X, with SiLU. With `sees_mask` the mask is appended to the input."""
     sizes = [prod(shape) * (2 if sees_mask else 1), *hidden]
     layers: list[nn.Module] = [nn.Flatten()]
     for before, after in pairwise(sizes):
@@ -49,15 +49,15 @@ def mlp(
 
 
 class Ensemble(nn.Module):
-    """Answer with the mean of several dense networks; while training, each row teaches one of them.
+    """Mean of the outputs of several dense networks; each training row trains one of them.
 
-    The mean of logits is the geometric mean of probabilities. Members differ by their first weights and by the rows they meet.
+    The mean of logits is the geometric mean of probabilities. Members differ in their initial weights and training rows.
 
     Args:
-        shape: of one input.
-        outputs: numbers returned.
-        members: networks.
-        hidden: widths of the layers of each.
+        shape: Shape of one row.
+        outputs: Number of outputs.
+        members: Number of networks.
+        hidden: Widths of the layers of each.
     """
 
     def __init__(self, shape: Sequence[int], outputs: int, *, members: int = 4, hidden: Sequence[int] = (100, 100, 100)) -> None:
@@ -68,7 +68,7 @@ class Ensemble(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draw new first weights: He's, and an answer that starts near zero."""
+        """Sample new initial weights: He's, with outputs near zero."""
         with torch.no_grad():
             for weight, bias in zip(self.weights, self.biases, strict=True):
                 weight.normal_(0, sqrt(2 / weight.shape[1]))
@@ -76,14 +76,14 @@ class Ensemble(nn.Module):
             self.weights[-1].mul_(0.05)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Outputs (n, c) of rows (n, ...): of all members, or while training of one member each."""
+        """Outputs (n, c) of rows (n, ...): the mean of all members, or in training mode those of one member per row."""
         flat, members = x.flatten(1), len(self.weights[0])
         if not self.training:
             return self._members(flat.expand(members, *flat.shape)).mean(0)
         short = -len(flat) % members
-        dealt = torch.cat([flat, flat[:1].expand(short, -1)]) if short else flat
-        answers = self._members(dealt.reshape(members, -1, dealt.shape[1]))
-        return answers.reshape(-1, answers.shape[-1])[: len(flat)]
+        padded = torch.cat([flat, flat[:1].expand(short, -1)]) if short else flat
+        outputs = self._members(padded.reshape(members, -1, padded.shape[1]))
+        return outputs.reshape(-1, outputs.shape[-1])[: len(flat)]
 
     def _members(self, x: Tensor) -> Tensor:
         """Outputs (members, n, c) of rows (members, n, D)."""

@@ -1,4 +1,4 @@
-"""Scores of few rows from a GPU, with the kernels of a U-Net launched as one."""
+"""Fast scores of few rows on a GPU, with the kernels of a U-Net recorded as a CUDA graph."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .selector import Selector
 from .unet import UNet
 
 log = logging.getLogger("lexplain")
-MOST = 2**16  # values of an input beyond which kernels run for longer than they take to launch
-PATIENCE = 3  # calls alike before a recording is worth its while: it takes as long as some tens of them
+MOST = 2**16  # values of an input above which kernels take longer than their launch
+PATIENCE = 3  # equal calls before a recording, which takes as long as some tens of calls
 
 
 @dataclass
 class _Tape:
-    """What is known of one selector: how often it was called alike, and what was recorded of it."""
+    """Calls and recording of one selector."""
 
     key: object
     calls: int = 0
@@ -30,28 +30,28 @@ class _Tape:
     scores: Tensor | None = None
 
     def record(self, selector: Selector, x: Tensor) -> None:
-        """Run a selector, and keep every kernel it launched together with the memory they read and write; or nothing, if that fails."""
+        """Run a selector and record its kernels with the memory they use; without effect if that fails."""
         graph, before = torch.cuda.CUDAGraph(), torch.cuda.current_stream(x.device)
         try:
-            # Memory that is written again and again must not belong to a caller's inference mode.
+            # Memory that is reused must not belong to a caller's inference mode.
             with torch.inference_mode(False), torch.no_grad(), torch.cuda.device(x.device):
-                aside = torch.cuda.Stream(x.device)  # type: ignore[no-untyped-call]  # torch types it not
+                aside = torch.cuda.Stream(x.device)  # type: ignore[no-untyped-call]  # torch does not type it
                 aside.wait_stream(before)
                 with torch.cuda.stream(aside):
                     self.x = x.clone()
-                    selector.logits(self.x)  # libraries set themselves up, which cannot be recorded
+                    selector.logits(self.x)  # initialisation of libraries cannot be recorded
                 with torch.cuda.graph(graph, stream=aside, capture_error_mode="thread_local"):
                     self.scores = selector.logits(self.x)
                 before.wait_stream(aside)
             self.graph = graph
-        except RuntimeError as failed:  # no memory for it, or a library that cannot be recorded: scores come without
-            log.info("explaining single rows goes on without a recording of the selector (%s)", failed)
+        except RuntimeError as failed:  # too little memory, or a library that cannot be recorded
+            log.info("Explaining single rows without a recording of the selector (%s)", failed)
             with torch.cuda.device(x.device):
                 torch.cuda.set_stream(before)
             self.x = self.scores = None
 
     def play(self, x: Tensor) -> Tensor:
-        """Scores on the CPU."""
+        """Scores from the recording, on the CPU."""
         assert self.x is not None
         assert self.scores is not None and self.graph is not None
         self.x.copy_(x)
@@ -60,23 +60,23 @@ class _Tape:
 
 
 _TAPES: WeakKeyDictionary[Selector, _Tape] = WeakKeyDictionary()
-_ONE_AT_A_TIME = Lock()  # a recording has one place for its input and one for its output
+_ONE_AT_A_TIME = Lock()  # a recording has one buffer for inputs and one for outputs
 
 
 @torch.no_grad()
 def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Tensor:
-    """The scores (b, d) of rows on a GPU, on the CPU; a U-Net that is called again and again alike is recorded once, then replayed.
+    """Scores (b, d) on the CPU of rows on a GPU. A U-Net that is called repeatedly in the same way is recorded once, then replayed.
 
-    Launching its kernels one by one takes longer than they run where rows are few. Weights are read anew at each call; a selector that
-    is moved, or given other parts, is recorded again.
+    For few rows, launching kernels takes longer than running them. Each call uses the current weights; a selector that is moved or has
+    other parts is recorded again.
     """
-    few = x.is_cuda and x.numel() <= MOST and context is None and valid is None and not torch.is_autocast_enabled("cuda")
-    places = _places(selector) if few else None
+    small = x.is_cuda and x.numel() <= MOST and context is None and valid is None and not torch.is_autocast_enabled("cuda")
+    places = _places(selector) if small else None
     if places is None:
         return selector.logits(x, context, valid).cpu()
     cudnn: Any = torch.backends.cudnn
-    ways = cudnn.enabled, cudnn.conv.fp32_precision, cudnn.deterministic, cudnn.benchmark
-    key = x.shape, x.stride(), x.dtype, x.device, selector.spread, places, ways
+    modes = cudnn.enabled, cudnn.conv.fp32_precision, cudnn.deterministic, cudnn.benchmark
+    key = x.shape, x.stride(), x.dtype, x.device, selector.spread, places, modes
     with _ONE_AT_A_TIME:
         tape = _TAPES.get(selector)
         if tape is None or tape.key != key:
@@ -90,7 +90,7 @@ def scores_on_cpu(selector: Selector, x: Tensor, context: Tensor | None = None, 
 
 
 def _places(selector: Selector) -> tuple[object, ...] | None:
-    """Where weights lie, and in which order; None: not to be recorded, since it is no U-Net of ours, learns, or is listened to."""
+    """Addresses and strides of weights; None if it cannot be recorded: not our U-Net, in training mode, or with hooks."""
     if type(selector) is not Selector or type(selector.network) is not UNet:
         return None
     places: list[object] = []

@@ -1,4 +1,4 @@
-"""A network whose forward returns a distribution over masks."""
+"""Selectors: networks that return a distribution over masks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from ..core.contracts import MaskDistribution, MaskFamily
 
 
 class Selector(nn.Module):
-    """Say which masks suit a row.
+    """Network from a row to a distribution over masks.
 
     Args:
-        network: x (and a context, where there is one) to logits (b, d).
-        family: (logits, valid) to a distribution over masks.
-        offset: added to every logit; above 0 the training starts from masks that show most features, and prunes.
-        spread: standard deviation that the scores of a row are brought to; None: they are left as they are. Scores that may grow drown
-            the noise that masks are drawn with, and the gradient dies with it: a selector that can only choose keeps learning.
-        level: with a spread, learn one number that is added to all scores, for masks whose size is not fixed.
-        reads_output: the network takes the model's output beside the row.
+        network: Network from x (and a context, if there is one) to logits (b, d).
+        family: Function from (logits, valid) to a distribution over masks.
+        offset: Number added to all logits; above 0, training starts from masks with most features visible.
+        spread: Standard deviation that the scores of a row are scaled to; None: not scaled. Scores that grow without limit dominate the
+            noise of sampled masks, and gradients vanish.
+        level: With a spread, learn one number that is added to all scores, for masks whose size is not fixed.
+        reads_output: The network also reads the model's output.
     """
 
     offset: Tensor
@@ -39,13 +39,13 @@ class Selector(nn.Module):
         check.positive(spread=spread)
         self.network, self.family, self.spread, self.reads_output = network, family, spread, reads_output
         self.level = nn.Parameter(torch.zeros(())) if level and spread is not None else None
-        self.register_buffer("offset", torch.tensor(offset))  # moved after training so that a rate asked for is kept
+        self.register_buffer("offset", torch.tensor(offset))  # changed after training to keep the requested rate
 
     def logits(self, x: Tensor, context: Tensor | None = None, valid: Tensor | None = None) -> Tensor:
-        """Scores (b, d) of each feature of rows (b, ...); padding has no part in their spread."""
+        """Scores (b, d) of the features of rows (b, ...); padding does not influence their spread."""
         scores: Tensor = self.network(x) if context is None else self.network(x, context)
         full = torch.promote_types(scores.dtype, torch.float32)
-        scores = scores.to(full)  # noise of half precision has too few values to tell features apart
+        scores = scores.to(full)  # noise in half precision has too few values to distinguish features
         if self.spread is None:
             return scores + self.offset
         added = self.offset if self.level is None else self.offset + self.level
@@ -58,7 +58,7 @@ class Selector(nn.Module):
 
 
 def _norm_of_valid(scores: Tensor, valid: Tensor) -> Tensor:
-    """What `layer_norm` makes of the valid scores (b, d) of each row alone; 0 for padding."""
+    """`layer_norm` of only the valid scores (b, d) of each row; 0 for padding."""
     count = valid.sum(1, keepdim=True).clamp_min(1)
-    far = (scores - scores.masked_fill(~valid, 0).sum(1, keepdim=True) / count).masked_fill(~valid, 0)
-    return far * torch.rsqrt(far.square().sum(1, keepdim=True) / count + 1e-5)
+    centred = (scores - scores.masked_fill(~valid, 0).sum(1, keepdim=True) / count).masked_fill(~valid, 0)
+    return centred * torch.rsqrt(centred.square().sum(1, keepdim=True) / count + 1e-5)

@@ -12,23 +12,23 @@ from torch.nn.functional import interpolate, relu
 
 
 class UNet(nn.Module):
-    """Score the patches of an image: convolutions down to a coarse view, and up again to the grid of patches beside the finer views.
+    """Scores of the patches of an image: convolutions down to a coarse resolution, and up again to the grid of patches.
 
-    Any size of image and of grid, told when it is made. Where patches are large, the way up ends at their size; what is left is averaged.
+    Any size of image and grid. The upward path stops at the size of a patch; the remaining pixels of a patch are averaged.
 
     Args:
-        shape: channels, rows and columns of one image.
-        grid: rows and columns of patches.
-        layers: scores of each patch; more than one where each channel is a feature.
-        context: numbers put beside the image as one more channel (MEED: the model's output).
-        width: channels of the finest view; they double with each level.
-        levels: how often the image is halved; None: until patches are single pixels, twice at the least.
+        shape: Channels, rows and columns of one image.
+        grid: Rows and columns of patches.
+        layers: Scores per patch; more than one if each channel is a feature.
+        context: Size of a context that is appended to the image as one more channel (MEED: the model's output).
+        width: Channels at the finest resolution; they double with each level.
+        levels: Number of halvings of the image. None: until patches are single pixels, at least two.
 
     Reference:
         Ronneberger, Fischer and Brox, U-Net, 2015; in LEX, appendix D, with two levels for 28 x 56 images.
     """
 
-    default_spread = 2.0  # of its scores: patches share its bias, which else shows or hides all of them before any is chosen
+    default_spread = 2.0  # of its scores: without it, the bias that patches share would show or hide all of them at the start
     above: Tensor | None
     across: Tensor | None
 
@@ -40,14 +40,14 @@ class UNet(nn.Module):
         self.grid, self.size = (int(grid[0]), int(grid[1])), (int(rows), int(columns))
         patch = max(1, min(rows // self.grid[0], columns // self.grid[1]))
         levels = max(2, int(log2(patch)) + 1) if levels is None else levels
-        levels = min(levels, int(log2(min(rows, columns))))  # no view is smaller than a pixel
+        levels = min(levels, int(log2(min(rows, columns))))  # the coarsest resolution is one pixel
         widths = [width * 2**k for k in range(levels + 1)]
         self.beside = nn.Linear(context, rows * columns) if context else None
         self.down = nn.ModuleList(_Twice(before, after) for before, after in pairwise([channels + (context > 0), *widths]))
-        top = min(int(log2(patch)), levels)  # the finest view that is worth climbing to
+        top = min(int(log2(patch)), levels)  # the finest resolution that is needed
         self.up = nn.ModuleList(_Twice(fine + coarse, fine) for fine, coarse in reversed(list(pairwise(widths))[top:]))
         self.score = nn.Conv2d(widths[top], layers, 1)
-        # Not torch's adaptive pooling, whose gradient on a GPU differs from one run to the next where windows overlap.
+        # Not torch's adaptive pooling, whose gradient on a GPU is not deterministic if windows overlap.
         for name, pixels, places in (("above", rows >> top, self.grid[0]), ("across", columns >> top, self.grid[1])):
             self.register_buffer(name, None if pixels == places else _averages(pixels, places), persistent=False)
 
@@ -73,7 +73,7 @@ class UNet(nn.Module):
 
 
 def _averages(pixels: int, places: int) -> Tensor:
-    """Weights (places, pixels) that average each place's share of a line of pixels; a pixel on an edge belongs to both sides."""
+    """Weights (places, pixels) that average the pixels of each place; a pixel on an edge belongs to both sides."""
     weights = torch.zeros(places, pixels)
     for place in range(places):
         weights[place, place * pixels // places : -(-(place + 1) * pixels // places)] = 1

@@ -1,4 +1,4 @@
-"""Objectives: a trial to a cost for each row, in nats. Costs of masks are (M, b), costs of the distribution (b,)."""
+"""Objectives: from a batch to a cost per row, in nats. Costs of masks are (M, b), costs of the mask distribution (b,)."""
 
 from .objective import (
     Likelihood as Likelihood,

@@ -1,4 +1,4 @@
-"""All that a selector is to make small: how well the target is predicted from visible features, and the prices of masks."""
+"""What training minimises: the cross-entropy of the target given visible features, and costs of masks."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from ..core.contracts import Term
 class Likelihood:
     """Cross-entropy of the target under predictions from several masks and imputations, joined inside or outside the log.
 
-    Inside, `log mean p`, asks that the average prediction fits (the IWAE bound for several masks); outside, `mean log p`, asks
-    that every prediction fits, whatever the hidden features are. One mask and one imputation make both the plain cross-entropy.
+    Inside, `log mean p`, is low if the average prediction is correct (the IWAE bound for several masks). Outside, `mean log p`, is low if
+    each prediction is correct, whatever the hidden features are. With one mask and one imputation both are the usual cross-entropy.
 
     Args:
-        masks: masks joined in one cost (L).
-        imputations: imputations of each mask (K).
-        masks_inside: average the masks inside the log.
-        imputations_inside: average the imputations inside the log.
+        masks: Masks joined in one cost (L).
+        imputations: Imputations of each mask (K).
+        masks_inside: Average over masks inside the log.
+        imputations_inside: Average over imputations inside the log.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, equations 5 and 6, appendix E.1.
@@ -37,11 +37,11 @@ class Likelihood:
 
     @property
     def model_rows_per_row(self) -> int:
-        """Predictions that one cost of a row joins."""
+        """Number of predictions in one cost of a row."""
         return self.masks * self.imputations
 
     def __call__(self, batch: Batch) -> Tensor:
-        """Cost (M, b) of a trial whose predictions have batch (M, L, K, b)."""
+        """Cost (M, b) of a batch whose predictions have batch shape (M, L, K, b)."""
         assert batch.predicted is not None
         terms, weights = log_terms(batch.target, batch.predicted)  # (M, L, K, b, c), (b, c)
         joined = _join(_join(terms, 2, self.imputations_inside), 1, self.masks_inside)
@@ -49,16 +49,16 @@ class Likelihood:
 
 
 def log_terms(target: Distribution, predicted: Distribution) -> tuple[Tensor, Tensor]:
-    """Log-probabilities (..., b, c) of the values the target can take, and their weights (b, c).
+    """Log-probabilities (..., b, c) of the possible values of the target, and their weights (b, c).
 
-    A soft target is the exact expectation over classes; a real-valued one is its mean.
+    With class probabilities the weighted sum is the exact expectation; a real-valued target has its mean as the only value.
     """
     if isinstance(predicted, Categorical) and isinstance(target, Categorical):
         return predicted.logits, target.probs
     if isinstance(predicted, Normal) and isinstance(target, Normal):
         density: Tensor = predicted.log_prob(target.loc)  # type: ignore[no-untyped-call]  # torch.distributions is untyped
         return density[..., None], torch.ones_like(target.loc)[..., None]
-    raise TypeError(f"a {type(target).__name__} target needs a prediction of the same kind, not a {type(predicted).__name__}")
+    raise TypeError(f"A {type(target).__name__} target needs a prediction of the same type, got {type(predicted).__name__}.")
 
 
 def cross_entropy(target: Distribution, predicted: Distribution) -> Tensor:
@@ -74,9 +74,9 @@ def _join(terms: Tensor, dim: int, inside: bool) -> Tensor:
 
 
 def opposite(target: Distribution) -> Distribution:
-    """What an adversary who knows nothing should say: the flipped probabilities, or the mean of all real values.
+    """The target of an adversary without information: the flipped probabilities, or the mean of all real values.
 
-    For c classes 1 - y sums to c - 1, so it is divided by that.
+    For c classes, 1 - y is divided by its sum c - 1.
 
     Reference:
         Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 3.3.
@@ -88,18 +88,18 @@ def opposite(target: Distribution) -> Distribution:
 
 
 def complement(mask: Tensor) -> Tensor:
-    """Show what is hidden and hide what is shown."""
+    """The mask with visible and hidden features exchanged."""
     return ~mask if mask.dtype == torch.bool else 1 - mask
 
 
 @dataclass(frozen=True)
 class Objective:
-    """How badly the target is predicted from what is visible, and the prices of masks.
+    """Cross-entropy of the target given the visible features, and costs of masks.
 
     Args:
-        likelihood: joins masks and imputations into the cost of a row.
-        penalties: costs (b,) of the mask distribution, such as `Sparsity`.
-        mask_costs: costs (M, b) of masks, such as `Continuity`.
+        likelihood: Cost of a row over its masks and imputations.
+        penalties: Costs (b,) of the mask distribution, such as `Sparsity`.
+        mask_costs: Costs (M, b) of masks, such as `Continuity`.
     """
 
     likelihood: Likelihood = Likelihood()
@@ -107,14 +107,14 @@ class Objective:
     mask_costs: tuple[Term, ...] = ()
 
     def cost(self, batch: Batch) -> Tensor:
-        """The cost (M, b) of a trial's masks, whose predictions are known."""
+        """The cost (M, b) of the masks of a batch with predictions."""
         total = self.likelihood(batch)
         for term in self.mask_costs:
             total = total + term(batch)
         return total
 
     def penalty(self, batch: Batch) -> Tensor:
-        """What a trial's mask distribution costs, averaged over rows."""
+        """The cost of the mask distribution of a batch, averaged over rows."""
         total = torch.zeros((), device=batch.x.device)
         for term in self.penalties:
             total = total + term(batch).mean()
@@ -122,5 +122,5 @@ class Objective:
 
     @property
     def burn_in(self) -> float:
-        """Share of the training in which prices still rise."""
+        """Share of the training in which prices increase."""
         return max((getattr(term, "warmup", 0.0) for term in self.penalties), default=0.0)

@@ -1,4 +1,4 @@
-"""Costs of a mask or of a mask distribution: the features kept, ragged masks, marked features, and scores far from uniform."""
+"""Costs of masks and mask distributions: kept features, disconnected masks, irrelevant features, and distance from uniform."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def rate_of(batch: Batch) -> Tensor:
 
 @dataclass(frozen=True)
 class Sparsity:
-    """Charge for the features kept, in nats.
+    """Cost of kept features, in nats.
 
     Args:
-        price: of keeping every feature (the papers' lambda, which their code multiplies with the MEAN), or of each one.
-        each: charge `price` for each feature (the SUM, as the papers write it) rather than for all of them together.
-        warmup: share of the training over which the price rises to its full height, so that masks do not empty before the
-            predictor has learned.
+        price: Cost of keeping all features (the papers' lambda, which their code multiplies with the MEAN), or of each one.
+        each: `price` is the cost of each feature (the SUM, as in the papers) rather than of all of them.
+        warmup: Share of the training over which the price increases to its full value, so that masks do not become empty before the
+            predictor is trained.
     """
 
     price: float
@@ -44,9 +44,9 @@ class Sparsity:
 
 @dataclass(frozen=True)
 class TargetRate:
-    """Charge for keeping more or fewer features than asked, on average over the rows in flight.
+    """Cost of keeping more or fewer features than a rate, on average over the rows of a network call.
 
-    A batch that `max_rows` splits is charged part by part, so that each part has to meet the rate.
+    If `max_rows` splits a batch, each part has its own cost and has to meet the rate.
 
     Reference:
         Senetaire et al., Explainability as Statistical Inference, 2023, appendix F.2 (its code's absolute rate loss).
@@ -63,11 +63,11 @@ class TargetRate:
 
 @dataclass(frozen=True, eq=False)
 class Continuity:
-    """Charge for each pair of neighbours of which one is kept and the other is not (total variation).
+    """Cost of each pair of neighbours with only one of them kept (total variation).
 
     Args:
-        price: of each such pair.
-        neighbours: pairs (m, 2) of features that lie side by side, as `Features.neighbours` gives them; a pair with padding costs nothing.
+        price: Cost of each such pair.
+        neighbours: Pairs (m, 2) of neighbouring features, from `Features.neighbours`; pairs with padding cost nothing.
 
     Reference:
         Lei et al., Rationalizing Neural Predictions, 2016, equation 3.
@@ -89,15 +89,15 @@ class Continuity:
 
 @dataclass(frozen=True)
 class Irrelevant:
-    """Charge for the marked features that the selector expects to keep: right for the right reasons, on selections instead of slopes.
+    """Cost of irrelevant features that the selector keeps: right for the right reasons, with selections instead of input gradients.
 
-    Rows without marks cost nothing. The annotation travels with the rows, as `Trial.irrelevant` (b, d).
+    Rows without irrelevant features cost nothing. The annotation is `Batch.irrelevant` (b, d).
 
     Args:
-        price: of keeping all the marked features of a row, in nats.
+        price: Cost of keeping all irrelevant features of a row, in nats.
 
     Reference:
-        Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, equation 1, with the mean of the mask in place of the slopes.
+        Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, equation 1, with the mean of the mask instead of input gradients.
     """
 
     price: float
@@ -120,7 +120,7 @@ class OfSize(MaskDistribution, Protocol):
 
 @dataclass(frozen=True)
 class ToUniform:
-    """Charge for how far the selector's draws are from uniform: the information that the mask carries about the input.
+    """Cost of the distance of the selector's distribution from uniform: the information that the mask carries about the row.
 
     Reference:
         Bang et al., Explaining a Black-Box by Using a Deep Variational Information Bottleneck Approach, 2021, equation 8.
@@ -129,7 +129,7 @@ class ToUniform:
     price: float
 
     def __call__(self, batch: Batch) -> Tensor:
-        """Cost (b,): price x k x KL(draw || uniform)."""
+        """Cost (b,): price x k x KL(selector || uniform)."""
         p = cast("OfSize", batch.p)
         share = p.logits.log_softmax(-1)
         count = torch.full_like(share[..., 0], share.shape[-1]) if batch.valid is None else batch.valid.sum(-1).clamp_min(1)

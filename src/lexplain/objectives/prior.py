@@ -1,4 +1,4 @@
-"""Pulling the selector's scores to something known."""
+"""A prior on the selector's scores."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from torch import Tensor
 
 from ..core import Batch
 
-Scores = Callable[[Batch], Tensor]  # a trial to scores (b, d) of a prior explainer
+Scores = Callable[[Batch], Tensor]  # a batch to scores (b, d) of a prior explainer
 
 
 @dataclass(frozen=True)
 class PriorExplainer:
-    """Start from another explainer's scores and let go of them as training goes on.
+    """Start from the scores of another explainer, with a weight that decreases during training.
 
     Reference:
         Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, equations 12 and 13.
     """
 
     scores: Scores
-    rounds: int = 20  # in how many steps the weight of the prior falls from 1/2 to 1/(rounds + 1)
+    rounds: int = 20  # steps in which the weight of the prior decreases from 1/2 to 1/(rounds + 1)
 
     def weight(self, batch: Batch) -> float:
         """1 / (m + 1) in round m = 1, 2, ..."""
@@ -34,6 +34,6 @@ class PriorExplainer:
         return (1 - weight) * logits.log_softmax(-1) + weight * prior.log_softmax(-1)
 
     def distance(self, logits: Tensor, batch: Batch) -> Tensor:
-        """Mean absolute difference (b,) of the merged and the selector's own shares, fading like the prior."""
+        """Mean absolute difference (b,) between the merged and the selector's own shares, times the weight."""
         merged = self.merge(logits, batch).softmax(-1).detach()
         return self.weight(batch) * (merged - logits.softmax(-1)).abs().mean(-1)
