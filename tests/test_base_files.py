@@ -19,7 +19,7 @@ NAMES = {  # the features of each explainer
     "real": ("x1", "x2", "x3", "x4"),
     "background": ("x1", "x2", "x3", "x4"),
 }
-TEXTS = ["group", "key", "metric", "rows", "higher_is_better", "description"]  # of a card's line, whatever its number
+FIELDS = ["group", "key", "metric", "rows", "higher_is_better"]  # of a card's line, whatever its number
 UNJUDGED = ["acc", "auroc", "auprc", "kept", "selection_rate", "empty"]  # the others come from networks and forests that are trained anew
 
 
@@ -128,7 +128,7 @@ def test_a_card_has_the_lines_that_it_had(short_judges):
         assert found[key] == wanted[key]
     one, two = (pd.DataFrame(card["metrics"]) for card in (found, wanted))
     assert one.columns.tolist() == two.columns.tolist()
-    pd.testing.assert_frame_equal(one[TEXTS], two[TEXTS])
+    pd.testing.assert_frame_equal(one[FIELDS], two[FIELDS])
     one, two = (frame.set_index("key").loc[UNJUDGED, ["value", "low", "high"]] for frame in (one, two))
     pd.testing.assert_frame_equal(one, two, atol=1e-5)
 

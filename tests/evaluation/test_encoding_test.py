@@ -45,8 +45,8 @@ def evaluator():
 
 
 def measured(evaluator, mask, values=None, *, real=False):
-    train, judged = batches(torch.eye(2)[LABELS] if values is None else values, real=real)
-    return encoding_values(evaluator, train, mask[:ROWS], judged, mask[ROWS:])
+    train, eval_rows = batches(torch.eye(2)[LABELS] if values is None else values, real=real)
+    return encoding_values(evaluator, train, mask[:ROWS], eval_rows, mask[ROWS:])
 
 
 def planted(select):
@@ -70,9 +70,9 @@ def test_an_honest_selector_is_called_honest(evaluator, name):
 
 
 def test_a_label_that_is_spelled_out_is_worth_what_the_values_do_not_tell(evaluator):
-    told = measured(evaluator, torch.nn.functional.one_hot(LABELS + 1, COUNT).bool()).mean()
+    values = measured(evaluator, torch.nn.functional.one_hot(LABELS + 1, COUNT).bool()).mean()
     # Shown are x2 (labels 0) or a column that tells nothing (labels 1): what is not known of the label is near log 2 of it.
-    assert 0.85 * log(2) < told < 1.15 * log(2)
+    assert 0.85 * log(2) < values < 1.15 * log(2)
 
 
 def test_omitting_the_control_flow_tells_as_much_as_bayes_rule_says(evaluator):
@@ -94,26 +94,26 @@ def test_where_nothing_can_be_told_nothing_is_flagged():
 def test_overfitting_pushes_the_estimate_down():
     few = 60  # rows to learn from: too few for what the masks say of noise
     noise = torch.eye(2)[torch.randint(2, (2 * ROWS,), generator=torch.Generator().manual_seed(3))]
-    train, judged = batches(noise)
+    train, eval_rows = batches(noise)
     mask = planted(HONEST["random subsets"])
-    values = encoding_values(evaluator_of(noise), train.take(slice(0, few)), mask[:few], judged, mask[ROWS:])
+    values = encoding_values(evaluator_of(noise), train.take(slice(0, few)), mask[:few], eval_rows, mask[ROWS:])
     assert values.mean() <= 0.005
 
 
 def test_soft_targets_are_read_too():
     soft = torch.stack([1 - (STEEP * DECIDES).sigmoid(), (STEEP * DECIDES).sigmoid()], 1)
-    soft_judge = evaluator_of(soft)
-    assert decide_verdict(measured(soft_judge, planted(ENCODERS["omission"]), soft))[1].word == "encodes"
-    assert decide_verdict(measured(soft_judge, TRUTH, soft))[1].word == "honest"
+    soft_evaluator = evaluator_of(soft)
+    assert decide_verdict(measured(soft_evaluator, planted(ENCODERS["omission"]), soft))[1].word == "encodes"
+    assert decide_verdict(measured(soft_evaluator, TRUTH, soft))[1].word == "honest"
 
 
 def test_real_values_are_read_too():
     values = DECIDES / DECIDES.std()
-    real_judge = evaluator_of(values, real=True)
+    real_evaluator = evaluator_of(values, real=True)
     by_sign = torch.stack([values > 0, values <= 0, *torch.zeros(2, 2 * ROWS).bool()], 1)
-    assert decide_verdict(measured(real_judge, by_sign, values, real=True))[1].word == "encodes"
+    assert decide_verdict(measured(real_evaluator, by_sign, values, real=True))[1].word == "encodes"
     everything = torch.ones(2 * ROWS, COUNT).bool()
-    assert decide_verdict(measured(real_judge, everything, values, real=True))[1].word == "honest"
+    assert decide_verdict(measured(real_evaluator, everything, values, real=True))[1].word == "honest"
 
 
 # ---- the readers ----
@@ -133,9 +133,9 @@ def test_the_evaluator_is_left_as_it_was(evaluator, short_judges):
 
 def test_the_seed_decides(evaluator, short_judges):
     short_judges(reader=20)
-    train, judged = batches(torch.eye(2)[LABELS])
+    train, eval_rows = batches(torch.eye(2)[LABELS])
     mask = planted(ENCODERS["omission"])
-    one, same, other = (encoding_values(evaluator, train, mask[:ROWS], judged, mask[ROWS:], seed=seed) for seed in (0, 0, 1))
+    one, same, other = (encoding_values(evaluator, train, mask[:ROWS], eval_rows, mask[ROWS:], seed=seed) for seed in (0, 0, 1))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
 

@@ -1,4 +1,4 @@
-"""Who judges which rows, and how measures are read."""
+"""Which rows each evaluator is applied to, and how measures are read."""
 
 from dataclasses import replace
 
@@ -42,7 +42,7 @@ def texts(rows):
 
 
 @pytest.mark.parametrize("others", [None, Others(OTHER), Others(OTHER, explained)])
-def test_no_judge_has_seen_the_rows_that_it_judges(monkeypatch, others):
+def test_no_evaluator_is_applied_to_its_training_rows(monkeypatch, others):
     seen, fit = {}, Evaluator.fit
 
     def watched(self, train, validation, **settings):
@@ -50,21 +50,21 @@ def test_no_judge_has_seen_the_rows_that_it_judges(monkeypatch, others):
         return fit(self, train, validation, **settings)
 
     monkeypatch.setattr(Evaluator, "fit", watched)
-    judged = []
-    for judge, at, x, _, _ in made(others).few_at_a_time(FixedRate):
-        assert not seen[id(judge)] & texts(x)
-        assert others is None or seen[id(judge)] == texts(OTHER.x)
-        judged += at.tolist()
-    assert sorted(judged) == list(range(50))
+    evaluated = []
+    for evaluator, at, x, _, _ in made(others).few_at_a_time(FixedRate):
+        assert not seen[id(evaluator)] & texts(x)
+        assert others is None or seen[id(evaluator)] == texts(OTHER.x)
+        evaluated += at.tolist()
+    assert sorted(evaluated) == list(range(50))
     assert len(seen) == (2 if others is None else 1)
 
 
 def test_other_rows_are_explained_once_and_only_where_their_masks_are_read():
-    asked = []
-    evaluation = made(Others(OTHER, lambda: asked.append(1) or explained()))
-    assert evaluation.evaluator_prediction.shape == (50, 2) and not asked
+    calls = []
+    evaluation = made(Others(OTHER, lambda: calls.append(1) or explained()))
+    assert evaluation.evaluator_prediction.shape == (50, 2) and not calls
     (fold,) = evaluation.folds
-    assert evaluation.encoding.shape == MEASURES["mask_only_acc"].values(evaluation).shape == (50,) and asked == [1]
+    assert evaluation.encoding.shape == MEASURES["mask_only_acc"].values(evaluation).shape == (50,) and calls == [1]
     assert fold.learn is OTHER and fold.eval_rows.tolist() == list(range(50))
 
 
@@ -76,10 +76,10 @@ def test_where_other_rows_are_not_explained_readers_learn_from_the_other_half(mo
     fit = Evaluator.fit
     monkeypatch.setattr(Evaluator, "fit", lambda self, *parts, **more: learned.append(1) or fit(self, *parts, **more))
     assert evaluation.encoding.shape == (50,)
-    assert learned == [1]  # one judge for both
+    assert learned == [1]  # one evaluator for both
 
 
-def test_the_same_rows_are_judged_however_many_at_a_time():
+def test_results_do_not_depend_on_the_batch_size():
     whole, parts = made(), replace(made(), run=Run(fabric_of("cpu"), 2, max_rows=7))
     assert torch.allclose(whole.evaluator_prediction, parts.evaluator_prediction, atol=1e-6)
     assert torch.equal(whole.labels, ROWS.target.probs.argmax(1))

@@ -1,4 +1,4 @@
-"""EVAL-X: a judge that predicts from any mask and cannot read what a mask tells by being chosen."""
+"""EVAL-X: it predicts from any mask and cannot use what the choice of a mask reveals."""
 
 import pytest
 import torch
@@ -34,12 +34,12 @@ def small(count=2):
     return mlp((COUNT,), count, sees_mask=True, hidden=(32,))
 
 
-def accuracy(judge, mask, batch=TEST):
-    return (judge.probabilities(batch.x, mask).argmax(1) == batch.target.probs.argmax(1)).float().mean().item()
+def accuracy(evaluator, mask, batch=TEST):
+    return (evaluator.probabilities(batch.x, mask).argmax(1) == batch.target.probs.argmax(1)).float().mean().item()
 
 
 @pytest.fixture(scope="module")
-def judge():
+def evaluator():
     torch.manual_seed(0)
     return Evaluator(FEATURES, Classes(2), network=small()).fit(TRAIN, VALIDATION, steps=600)
 
@@ -47,65 +47,65 @@ def judge():
 # ---- honest and encoding masks ----
 
 
-def test_an_honest_mask_is_judged_by_what_it_shows(judge):
-    assert accuracy(judge, only(0, rows=300)) > 0.95
-    assert accuracy(judge, only(0, 3, 4, rows=300)) > 0.93
+def test_accuracy_from_an_honest_mask_is_that_of_its_values(evaluator):
+    assert accuracy(evaluator, only(0, rows=300)) > 0.95
+    assert accuracy(evaluator, only(0, 3, 4, rows=300)) > 0.93
 
 
-def test_a_mask_that_encodes_the_label_is_worth_no_more_than_chance(judge):
-    # By position: two masks in all, of which the judge thinks about even odds. (Its accuracy would be the luck of two signs.)
+def test_a_mask_that_encodes_the_label_is_worth_no_more_than_chance(evaluator):
+    # By position: two masks in all, for which the evaluator predicts about even odds. (Its accuracy would be the luck of two signs.)
     labels = LABELS[600:, None]
-    told = judge.probabilities(TEST.x, encoded(labels[:, 0])).gather(1, labels)
-    assert told.mean() == pytest.approx(0.5, abs=0.1)
-    assert told.log().mean() < -0.6  # even odds cost log 2 = 0.69 nats
+    predicted = evaluator.probabilities(TEST.x, encoded(labels[:, 0])).gather(1, labels)
+    assert predicted.mean() == pytest.approx(0.5, abs=0.1)
+    assert predicted.log().mean() < -0.6  # even odds cost log 2 = 0.69 nats
     # By parity of how many useless features are shown: many masks, so that luck evens out.
     shown = torch.rand(300, COUNT, generator=torch.Generator().manual_seed(1)) < 0.5
     shown[:, 0] = False
     shown[:, 1] = (shown[:, 2:].sum(1) + labels[:, 0]) % 2 == 1
     assert ((shown.sum(1) % 2) == labels[:, 0]).all()
-    assert 0.4 < accuracy(judge, shown) < 0.6
+    assert 0.4 < accuracy(evaluator, shown) < 0.6
 
 
-def test_a_reader_has_learned_what_the_encoding_mask_tells(judge, short_judges):
+def test_a_mask_aware_reader_learns_what_a_mask_encodes(evaluator, short_judges):
     short_judges(reader=600)
-    before = {name: value.clone() for name, value in judge.state_dict().items()}
-    reader = judge.fit_reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
+    before = {name: value.clone() for name, value in evaluator.state_dict().items()}
+    reader = evaluator.fit_reader(TRAIN, encoded(LABELS[:500]), VALIDATION, encoded(LABELS[500:600]))
     assert accuracy(reader, encoded(LABELS[600:])) > 0.95
-    assert all(torch.equal(value, before[name]) for name, value in judge.state_dict().items())  # a copy learned, not the judge
+    assert all(torch.equal(value, before[name]) for name, value in evaluator.state_dict().items())  # a copy was trained, not the evaluator
     # Masks chosen without a look at the label tell the reader nothing more.
     blind = only(2, rows=900)
-    assert accuracy(judge.fit_reader(TRAIN, blind[:500], VALIDATION, blind[500:600]), blind[600:]) < 0.62
+    assert accuracy(evaluator.fit_reader(TRAIN, blind[:500], VALIDATION, blind[500:600]), blind[600:]) < 0.62
 
 
 # ---- any mask ----
 
 
-def test_predicts_from_any_mask(judge):
+def test_predicts_from_any_mask(evaluator):
     for count in range(COUNT + 1):
-        probabilities = judge.probabilities(TEST.x, only(*range(count), rows=300))
+        probabilities = evaluator.probabilities(TEST.x, only(*range(count), rows=300))
         assert probabilities.shape == (300, 2)
         assert torch.allclose(probabilities.sum(1), torch.ones(300), atol=1e-5)
-    nothing = judge.probabilities(TEST.x, only(rows=300))
+    nothing = evaluator.probabilities(TEST.x, only(rows=300))
     assert nothing.std(0).max() < 1e-6  # every row looks alike
     assert (nothing[0] - 0.5).abs().max() < 0.2
 
 
-def test_what_is_hidden_cannot_leak(judge):
+def test_what_is_hidden_cannot_leak(evaluator):
     mask = torch.rand(300, COUNT) < 0.5
     other = torch.where(mask, TEST.x, torch.full_like(TEST.x, float("nan")))
-    assert torch.equal(judge.probabilities(TEST.x, mask), judge.probabilities(other, mask))
+    assert torch.equal(evaluator.probabilities(TEST.x, mask), evaluator.probabilities(other, mask))
 
 
-def test_hidden_is_not_the_same_as_zero(judge):
+def test_hidden_is_not_the_same_as_zero(evaluator):
     zero = TEST.x.clone()
     zero[:, 2] = 0.0
-    assert not torch.equal(judge.probabilities(zero, only(0, 2, rows=300)), judge.probabilities(zero, only(0, rows=300)))
+    assert not torch.equal(evaluator.probabilities(zero, only(0, 2, rows=300)), evaluator.probabilities(zero, only(0, rows=300)))
 
 
-def test_a_judgement_carries_no_gradients(judge):
-    assert not judge.training
-    assert not any(weight.requires_grad for weight in judge.parameters())
-    assert not judge.probabilities(TEST.x, only(0, rows=300)).requires_grad
+def test_predictions_have_no_gradients(evaluator):
+    assert not evaluator.training
+    assert not any(weight.requires_grad for weight in evaluator.parameters())
+    assert not evaluator.probabilities(TEST.x, only(0, rows=300)).requires_grad
 
 
 # ---- how it learns ----
@@ -122,7 +122,7 @@ def test_learns_from_the_masks_it_was_given(masks, spread):
     assert rates.std() == pytest.approx(spread, abs=0.03)
 
 
-def test_judges_groups_of_columns():
+def test_evaluates_groups_of_columns():
     features = Groups(groups={"ends": [0, 4]}).fit(X.numpy())
     one = Evaluator(features, Classes(2), network=small()).fit(TRAIN, VALIDATION, steps=300)
     ends = torch.zeros(300, 4).bool()
@@ -131,7 +131,7 @@ def test_judges_groups_of_columns():
     assert accuracy(one, ~ends) < 0.6
 
 
-def test_judges_real_values():
+def test_evaluates_real_values():
     batches = [Batch(t.x, as_target(t.x[:, 0], real=True)) for t in (TRAIN, VALIDATION, TEST)]
     one = Evaluator(FEATURES, RealValue(), network=small(1)).fit(*batches[:2], steps=500)
     shown = one.probabilities(TEST.x, only(0, rows=300))
@@ -144,7 +144,7 @@ def test_the_seed_decides_and_the_callers_random_state_is_left_alone():
     before = torch.get_rng_state()
     one, same, other = (train_evaluator(FEATURES, Classes(2), TRAIN, VALIDATION, steps=20, seed=seed) for seed in (3, 3, 4))
     assert torch.equal(torch.get_rng_state(), before)
-    weights = [torch.cat([w.flatten() for w in judge.parameters()]) for judge in (one, same, other)]
+    weights = [torch.cat([w.flatten() for w in evaluator.parameters()]) for evaluator in (one, same, other)]
     assert torch.equal(weights[0], weights[1])
     assert not torch.allclose(weights[0], weights[2])
 

@@ -34,11 +34,11 @@ def made(**settings):
     return Evaluators(FEATURES, OUTPUTS, seed=SEED, steps=5, **settings)
 
 
-def said(judge):
-    return judge.probabilities(ROWS.x, torch.ones(len(ROWS), FEATURES.count).bool())
+def prediction_of(evaluator):
+    return evaluator.probabilities(ROWS.x, torch.ones(len(ROWS), FEATURES.count).bool())
 
 
-def test_a_judge_is_trained_once_for_its_rows_and_its_masks(learned):
+def test_an_evaluator_is_trained_once_for_its_rows_and_its_masks(learned):
     evaluators = made()
     first = evaluators.of(ROWS)
     assert evaluators.of(ROWS, FixedRate) is first
@@ -54,27 +54,27 @@ def test_rows_of_its_own_come_before_those_given(learned):
     assert len(train) + len(held) == 40
 
 
-def test_it_is_the_judge_of_its_seed_and_of_a_tenth_drawn_by_it():
+def test_it_is_the_evaluator_of_its_seed_and_of_a_tenth_sampled_by_it():
     by_hand = train_evaluator(FEATURES, OUTPUTS, *tenth(ROWS, SEED), steps=5, seed=SEED)
     state = torch.get_rng_state()
-    assert torch.equal(said(made().of(ROWS)), said(by_hand))
+    assert torch.equal(prediction_of(made().of(ROWS)), prediction_of(by_hand))
     assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_the_split_and_the_network_are_those_given(learned):
-    judge = made(split=first_tenth, network=lambda: nn.Linear(2 * FEATURES.count, 2)).of(ROWS)
-    assert isinstance(judge.predictor.network, nn.Linear)
+    evaluator = made(split=first_tenth, network=lambda: nn.Linear(2 * FEATURES.count, 2)).of(ROWS)
+    assert isinstance(evaluator.predictor.network, nn.Linear)
     ((train, held),) = learned
     assert torch.equal(held, ROWS.x[:6]) and torch.equal(train, ROWS.x[6:])
 
 
-def test_a_judge_is_read_from_the_file_of_its_masks(tmp_path, learned):
+def test_an_evaluator_is_read_from_the_file_of_its_masks(tmp_path, learned):
     def file(masks):
-        return tmp_path / "judges" / masks.__name__
+        return tmp_path / "evaluators" / masks.__name__
 
     first = made(file=file).of(ROWS)
     again = made(file=file).of(ROWS)
-    assert len(learned) == 1 and torch.equal(said(first), said(again))
+    assert len(learned) == 1 and torch.equal(prediction_of(first), prediction_of(again))
     assert not again.training and not any(weights.requires_grad for weights in again.parameters())
     made(file=file).of(ROWS, UniformRate)
-    assert len(learned) == 2 and {path.name for path in (tmp_path / "judges").iterdir()} == {"FixedRate", "UniformRate"}
+    assert len(learned) == 2 and {path.name for path in (tmp_path / "evaluators").iterdir()} == {"FixedRate", "UniformRate"}

@@ -15,7 +15,7 @@ TRIAL = Batch(X, as_target(torch.eye(2)[LABELS], real=False))
 TRAIN, VALIDATION, TEST = TRIAL.take(slice(0, 400)), TRIAL.take(slice(400, 500)), TRIAL.take(slice(500, None))
 HIDING = torch.zeros(ROWS, COUNT).bool()
 ENCODING = HIDING.clone()
-ENCODING[torch.arange(ROWS), 1 + LABELS] = True  # the first feature is hidden, and the label told by which other one is shown
+ENCODING[torch.arange(ROWS), 1 + LABELS] = True  # the first feature is hidden; which other one is visible encodes the label
 BLIND = HIDING.clone()
 BLIND[torch.arange(ROWS), torch.randint(1, 3, (ROWS,), generator=torch.Generator().manual_seed(1))] = True
 PARTS = {"train": slice(0, 400), "validation": slice(400, 500), "test": slice(500, None)}
@@ -24,8 +24,8 @@ PARTS = {"train": slice(0, 400), "validation": slice(400, 500), "test": slice(50
 @pytest.fixture(scope="module")
 def mask_agnostic():
     torch.manual_seed(0)
-    judge = Evaluator(Columns().fit(X.numpy()), Classes(2), network=mlp((COUNT,), 2, sees_mask=True, hidden=(32,)))
-    return judge.fit(TRAIN, VALIDATION, steps=300)
+    trained = Evaluator(Columns().fit(X.numpy()), Classes(2), network=mlp((COUNT,), 2, sees_mask=True, hidden=(32,)))
+    return trained.fit(TRAIN, VALIDATION, steps=300)
 
 
 @pytest.fixture(autouse=True)
@@ -78,8 +78,8 @@ def test_padding_is_no_part_of_what_readers_see(mask_agnostic):
     mask = torch.rand(ROWS, COUNT) < 0.5
     density = MaskDensityRatio(mask_agnostic)
     reader = MaskAwareReader(mask_agnostic, density)
-    for judge in (mask_agnostic, density, reader):
-        one, two = judge(X, mask & valid, valid), judge(X, mask | ~valid)
+    for reading in (mask_agnostic, density, reader):
+        one, two = reading(X, mask & valid, valid), reading(X, mask | ~valid)
         assert torch.equal(getattr(one, "logits", one), getattr(two, "logits", two))
     padded = Batch(X, TRIAL.target, valid=valid)
     assert not evaluator.shuffled_mask_sampler(mask, None)(padded)[~valid].any()

@@ -1,4 +1,4 @@
-"""Fresh networks, and networks whose weights are drawn anew."""
+"""Networks trained from scratch, and networks with new random weights."""
 
 import pytest
 import torch
@@ -45,12 +45,12 @@ def test_the_seed_decides():
     assert not torch.allclose(one, other)
 
 
-def test_refuses_rows_that_cannot_be_split():
+def test_rows_that_cannot_be_split_raise():
     with pytest.raises(ValueError, match="too few"):
         retrain(CLASSES.take(slice(0, 10)), FEATURES, Classes(2))
 
 
-# ---- weights drawn anew ----
+# ---- new random weights ----
 
 
 class Scaled(nn.Module):
@@ -98,7 +98,7 @@ def test_attention_is_reset_by_its_own_rule():
     assert reinitialised(attention).in_proj_weight.abs().max() < 2
 
 
-def test_drawing_anew_leaves_the_callers_random_state_alone():
+def test_new_weights_leave_the_callers_random_state_alone():
     model = nn.Linear(2, 2)
     state = torch.get_rng_state()
     reinitialised(model)

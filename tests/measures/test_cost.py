@@ -39,9 +39,9 @@ def test_waits_for_the_device():
         done[-1].record()
         return y
 
-    asked = []
-    seconds_a_row(explain, x, repeats=2, clock=lambda: asked.append(done[-1].query()) or 0.0)
-    assert all(asked)  # whenever the clock is read, all work is done
+    finished = []
+    seconds_a_row(explain, x, repeats=2, clock=lambda: finished.append(done[-1].query()) or 0.0)
+    assert all(finished)  # whenever the clock is read, all work is done
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_break_even_by_hand(fit, own, peer, rows):
         assert fit + (rows - 1) * own > (rows - 1) * peer
 
 
-def test_refuses_no_rows():
-    with pytest.raises(ValueError, match="rows=0"):
+def test_no_rows_raise():
+    with pytest.raises(ValueError, match="rows"):
         seconds_a_row(lambda x: x, torch.zeros(0, 2))
 
 
@@ -78,7 +78,7 @@ def test_the_rows_that_a_fit_pays_from_have_the_interval_of_the_timed_rows():
     assert break_even_estimate(12.0, 1.0, peer).high == inf  # it may be that it never pays
 
 
-# ---- beside KernelSHAP ----
+# ---- compared with KernelSHAP ----
 
 COUNT, KNOWN = 4, 10  # features, background rows
 SUBSETS = 2**COUNT - 2  # all but nothing and everything
@@ -145,7 +145,7 @@ def test_it_can_be_taken_only_with_all_that_it_needs(monkeypatch):
     assert not NEEDS["peer"].is_met(evaluation)
 
 
-def test_an_explainer_knows_what_its_fit_took_and_its_card_says_when_it_pays(monkeypatch, short_judges):
+def test_an_explainer_stores_the_duration_of_its_fit_and_its_card_has_the_break_even(monkeypatch, short_judges):
     pytest.importorskip("shap")
     short_judges(judge=5, reader=5)
     rows = X.repeat(2, 1).numpy() + np.linspace(0, 1, 60)[:, None].astype(np.float32)

@@ -66,15 +66,15 @@ def test_an_approximator_learns_what_is_kept():
 
 def test_an_approximator_reads_an_encoding_that_the_model_does_not():
     mask = torch.where(SAID.argmax(1)[:, None] == 1, only(2), only(3))  # tells the class by which useless feature it shows
-    told = approximator(model, FEATURES, fresh, TRAIN, mask[:1000])
-    assert same_class(model, FEATURES, TEST, mask[1000:], reader=told).mean() > 0.95
+    reader = approximator(model, FEATURES, fresh, TRAIN, mask[:1000])
+    assert same_class(model, FEATURES, TEST, mask[1000:], reader=reader).mean() > 0.95
     assert same_class(model, FEATURES, TEST, mask[1000:]).mean() < 0.65
 
 
 def test_an_approximator_learns_soft_outputs():
     unsure = Batch(TRAIN.x, as_target(torch.tensor([[0.3, 0.7]]).expand(1000, -1), real=False))
-    said = approximator(model, FEATURES, fresh, unsure, only(0, rows=1000))(TEST)
-    assert said[:, 1].mean().item() == pytest.approx(0.7, abs=0.03)
+    output = approximator(model, FEATURES, fresh, unsure, only(0, rows=1000))(TEST)
+    assert output[:, 1].mean().item() == pytest.approx(0.7, abs=0.03)
 
 
 def test_groups_are_kept_together():

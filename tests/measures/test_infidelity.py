@@ -113,6 +113,6 @@ def test_rows_in_flight_are_bounded_and_change_nothing(max_rows):
     assert max(seen[2:]) <= max_rows
 
 
-def test_refusals():
-    with pytest.raises(ValueError, match="draws=0"):
+def test_errors():
+    with pytest.raises(ValueError, match="draws"):
         infidelity(linear, noisy, X, SLOPES, draws=0)

@@ -58,12 +58,12 @@ def test_copies_keep_their_rows_together():
 
 def test_the_predicted_class_is_explained_unless_told():
     x = torch.tensor([[1.0, 2.0], [4.0, 3.0]], requires_grad=True)
-    target, said = QueriedFunction(lambda r: r * 1, 1).explained_class(x, None)
-    assert (target.tolist(), said.tolist()) == ([1, 0], [2, 4])
+    target, output = QueriedFunction(lambda r: r * 1, 1).explained_class(x, None)
+    assert (target.tolist(), output.tolist()) == ([1, 0], [2, 4])
     assert QueriedFunction(lambda r: r * 1, 9).explained_class(x, torch.tensor([0, 0]))[1].tolist() == [1, 4]
     assert not QueriedFunction(lambda r: r * 1, 9)(x).requires_grad
 
 
-def test_refuses_to_ask_about_no_rows():
-    with pytest.raises(ValueError, match="max_rows=0"):
+def test_a_limit_of_no_rows_raises():
+    with pytest.raises(ValueError, match="max_rows"):
         QueriedFunction(torch.sin, 0)

@@ -86,6 +86,6 @@ def test_explainers_may_use_gradients():
 
 
 @pytest.mark.parametrize("how", [{"draws": 0}, {"radius": 0.0}, {"max_rows": 0}], ids=str)
-def test_refusals(how):
+def test_errors(how):
     with pytest.raises(ValueError, match="must be a positive"):
         run(**how)

@@ -30,7 +30,7 @@ def test_the_same_every_time_is_one():
 
 @pytest.mark.parametrize("measure", [mask_stability, rank_stability], ids=lambda m: m.__name__)
 @pytest.mark.parametrize("shape", [(1, 4, 3), (4, 3)])
-def test_refuses_a_single_seed(measure, shape):
+def test_a_single_seed_raises(measure, shape):
     with pytest.raises(ValueError, match="at least two"):
         measure(torch.zeros(shape))
 
@@ -55,6 +55,6 @@ def test_permuted_labels_are_as_many_of_each_and_none_about_its_row():
     assert torch.equal(dealt, permute_labels(labels, generator=torch.Generator().manual_seed(0)))
 
 
-def test_refuses_other_rows():
+def test_other_rows_raise():
     with pytest.raises(ValueError, match="same rows"):
         mask_cosine(torch.zeros(2, 3), torch.zeros(3, 3))

@@ -83,7 +83,7 @@ def test_a_size_out_of_range_raises(name, keep):
 
 @pytest.mark.parametrize("penalty", [-0.1, float("nan"), float("inf"), "0.1"], ids=repr)
 @pytest.mark.parametrize("name", COINS)
-def test_a_price_that_is_none_is_refused(name, penalty):
+def test_a_penalty_out_of_range_raises(name, penalty):
     with pytest.raises(ValueError, match="penalty"):
         built(name, penalty=penalty)
 

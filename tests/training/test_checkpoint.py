@@ -220,7 +220,7 @@ def test_an_explainer_goes_on(path, eager, monkeypatch):
     whole = explainer().fit(X.numpy(), labels)
     interrupt_fit(monkeypatch, checkpoint=path)
     assert path.exists()
-    # How it is told where to run and how many rows are in flight at a time may change.
+    # The device and the number of rows at once may change.
     again = explainer(max_rows=50_000, device=Fabric(accelerator="cpu", devices=1)).fit(X.numpy(), labels, checkpoint=str(path))
     assert torch.equal(weights(again.method_), weights(whole.method_))
     assert torch.equal(again.explain(X.numpy()).mask, whole.explain(X.numpy()).mask)

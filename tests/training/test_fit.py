@@ -1,4 +1,4 @@
-"""The one loop: it trains what it is told to, keeps the best epoch, and splits work without changing results."""
+"""The training loop: it trains the given steps, keeps the best epoch, and splits work without changing results."""
 
 import copy
 import itertools
@@ -120,7 +120,7 @@ def test_phases_share_the_epochs_in_order():
     assert all(record["seconds"] >= 0 for record in records)
 
 
-def test_judges_the_last_step_on_the_validation_rows_with_the_same_draws():
+def test_the_last_step_is_validated_with_the_same_random_numbers():
     dial, seen = Dial(), []
 
     def check(batch):
@@ -223,15 +223,15 @@ def test_learning_rates_rise_for_images_wherever_we_train(shape, warmup, monkeyp
 
 
 def test_losses_are_told_how_far_the_phase_is():
-    dial, told = Dial(), []
+    dial, progress_of_batches = Dial(), []
 
     def loss(batch):
         if torch.is_grad_enabled():
-            told.append(batch.progress)
+            progress_of_batches.append(batch.progress)
         return dial.loss(batch)
 
     run(dial, [phase_of(dial, loss)], epochs=4)
-    assert told == [0, 0.25, 0.5, 0.75]
+    assert progress_of_batches == [0, 0.25, 0.5, 0.75]
 
 
 def test_weight_decay_pulls_to_zero():
@@ -274,7 +274,7 @@ def test_without_patience_a_phase_runs_to_its_end():
     assert len(run(dial, [phase], epochs=8)) == 8
 
 
-def test_patience_is_counted_anew_in_each_phase():
+def test_patience_is_counted_in_each_phase():
     dial, at = Dial(), []
 
     def check(batch):
@@ -388,7 +388,7 @@ def test_an_explainer_trains_in_mixed_precision(method):
     assert explainer.explain(X.numpy()).scores.dtype == torch.float32
 
 
-def test_a_precision_that_scales_its_loss_is_refused(monkeypatch):
+def test_a_precision_that_scales_its_loss_raises(monkeypatch):
     fabric = Fabric(accelerator="cpu", devices=1, precision="bf16-mixed")
     monkeypatch.setattr(fabric.strategy.precision, "scaler", object())  # as of 16-mixed on a GPU
     with pytest.raises(ValueError, match=r"precision='16-mixed'.*precision='bf16-mixed'"):

@@ -70,9 +70,9 @@ class MaskAwareReader(nn.Module):
     """The mask-agnostic reader, with class probabilities corrected for the choice of the mask.
 
     A network sees the visible values, the mask and the class, and predicts whether the mask is the row's own. Its odds g are
-    p(y | values, own mask) / p(y | values) up to a factor without y. So p(y | values) g(y), normalised, is the prediction of a reader
-    that knows that the mask is the row's own. If masks encode nothing, g does not depend on y and both readers make the same errors.
-    A reader trained separately could predict better only because its task is easier, which would look like encoding.
+    p(y | values, own mask) / p(y | values) up to a factor without y. So p(y | values) g(y), normalised, is the mask-aware prediction.
+    If masks encode nothing, g does not depend on y and both readers make the same errors. A reader trained separately could predict
+    better only because its task is easier, which would look like encoding.
 
     Args:
         mask_agnostic: Mask-agnostic reader of classes, not of real values.

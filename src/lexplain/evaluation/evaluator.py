@@ -98,10 +98,10 @@ class Evaluator(nn.Module):
             fabric: Device and precision. None: the CPU.
             seed: Seed of the random numbers.
         """
-        shuffled = shuffled_mask_sampler(masks, fabric)
-        repeated = validation.take(torch.arange(len(validation)).repeat(SHUFFLES_PER_ROW))
+        sample = shuffled_mask_sampler(masks, fabric)
+        copies = validation.take(torch.arange(len(validation)).repeat(SHUFFLES_PER_ROW))
         return copy.deepcopy(self)._fit(
-            shuffled, train, repeated, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed
+            sample, train, copies, steps=READER_STEPS, rate=READER_RATE, weight=weight, fabric=fabric, seed=seed
         )
 
     def _fit(
@@ -186,7 +186,7 @@ class Evaluators:
         Args:
             learn: Training rows. None: `rows`, which must then be set.
             masks: Masks to train on. Evaluators are stored by the identity of this object and by fold, so pass the same object again.
-            fold: Which part of the rows `learn` is.
+            fold: Index of `learn` among the parts of the rows.
         """
         key = (fold if self.rows is None else 0, masks)
         if key not in self._ready:

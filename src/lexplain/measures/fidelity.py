@@ -62,8 +62,7 @@ def approximator(
 ) -> QueriedFunction:
     """A network trained to predict the explained model's outputs from the features visible in masks (n, d).
 
-    It can learn from the choice of features as well as from their values. A high FS-A with a low FS-M suggests that masks encode the
-    prediction.
+    It can also learn from the choice of features. A high FS-A with a low FS-M suggests that masks encode the prediction.
 
     Args:
         model: The explained model; rows are imputed in batches of its `max_rows`.
@@ -96,11 +95,7 @@ def _in_imputed_parts(
 
 
 @measure(
-    "fs_m",
-    label="FS-M",
-    better=True,
-    description="share of rows where the model predicts the same class from the kept features alone",
-    **INCLUDED,
+    "fs_m", label="FS-M", better=True, description="share of rows where the model predicts the same class from kept features", **INCLUDED
 )
 def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
     """1 for rows where the model predicts the same class from kept features (FS-M), or from the others (FU-M), as from the full row.

@@ -24,9 +24,7 @@ def _checked(probabilities: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
         raise ValueError("Some probabilities are NaN. Fix the model, or drop those rows.")
     index = labels.long()
     if (index != labels).any() or index.min() < 0 or index.max() >= probabilities.shape[1]:
-        raise ValueError(
-            f"labels must be class indices from 0 to {probabilities.shape[1] - 1}, in the order of the probabilities' columns."
-        )
+        raise ValueError(f"labels must be indices of the probabilities' columns, class indices from 0 to {probabilities.shape[1] - 1}.")
     return probabilities, index
 
 
@@ -54,9 +52,7 @@ def auroc(probabilities: Tensor, labels: Tensor) -> Tensor:
     return pooled_auroc(*_cells(probabilities, labels))
 
 
-@measure(
-    "auprc", label="AUPRC", better=True, description="average precision over all thresholds; the share of positives is guessing", **OWN
-)
+@measure("auprc", label="AUPRC", better=True, description="average precision over thresholds; the share of positives is guessing", **OWN)
 def auprc(probabilities: Tensor, labels: Tensor) -> Tensor:
     """Average precision of P(y = 1), or micro-averaged over more than two classes, as values per row with that plain mean.
 

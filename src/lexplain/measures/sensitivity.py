@@ -58,7 +58,7 @@ def sensitivity(
     "sensitivity",
     label="Sensitivity",
     better=False,
-    description="largest relative change of scores under small changes of the row; 0 is no change",
+    description="largest relative change of scores under small changes of the row; 0 means unchanged scores",
     needs=("explainer", "quantities"),
     group="stability",
     family="robustness",

@@ -88,7 +88,7 @@ def stability_of_ranks(evaluation: Evaluation) -> Tensor:
 
 def _cosine(what: str, evaluation: Evaluation) -> Tensor:
     """Cosine with the mask of a fit to a randomised model or labels (Adebayo et al., 2018)."""
-    assert evaluation.callables.refit is not None  # `needs` says so
+    assert evaluation.callables.refit is not None  # a need of the measure
     return mask_cosine(evaluation.mask, evaluation.callables.refit(evaluation.run.seed, what).mask)
 
 

@@ -66,9 +66,7 @@ def bootstrap(values: Tensor, *, level: float = 0.95, resamples: int = 1000, see
         return Estimate(float("nan"), float("nan"), float("nan"), 0, level)
     distinct, times = np.unique(counted, return_counts=True)
     mean = float(times / n @ distinct)
-    means = mean + _resampled_means(
-        distinct - mean, times, resamples, np.random.default_rng(seed)
-    )  # centred, so that the mean of equal values is exact
+    means = mean + _resampled_means(distinct - mean, times, resamples, np.random.default_rng(seed))  # centred: exact if all are equal
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(mean, min(float(low), mean), max(float(high), mean), n, level)  # rounding must not push the mean out
 
@@ -107,9 +105,7 @@ def paired_test(a: Tensor, b: Tensor, *, resamples: int = 10_000, seed: int = 0)
     check.counts(resamples=resamples)
     difference = (a.double() - b.double()).detach().cpu().numpy()
     sizes = np.abs(difference[~np.isnan(difference) & (difference != 0)])  # differences of 0 have no sign
-    observed = (
-        abs(difference[~np.isnan(difference)].sum()) - 1e-9 * sizes.sum()
-    )  # tolerance, so that sums that differ only by rounding are equal
+    observed = abs(difference[~np.isnan(difference)].sum()) - 1e-9 * sizes.sum()  # tolerance for rounding errors
     n = len(sizes)
     if 2**n <= resamples:
         signs = 1 - 2 * ((np.arange(2**n)[:, None] >> np.arange(n)) & 1)
@@ -130,9 +126,7 @@ def holm(p_values: Tensor) -> Tensor:
     """
     p_values = torch.as_tensor(p_values, dtype=torch.float64)
     if p_values.ndim != 1 or not ((p_values >= 0) & (p_values <= 1)).all():
-        raise ValueError(
-            f"p-values must be (tests,) numbers from 0 to 1, got {p_values.tolist()}. Leave out NaN values of tests that were not done."
-        )
+        raise ValueError(f"p-values must be (tests,) numbers from 0 to 1, got {p_values.tolist()}. Leave out values that are NaN.")
     order = p_values.argsort(stable=True)
     factors = torch.arange(len(p_values), 0, -1, dtype=torch.float64, device=p_values.device)
     adjusted = torch.empty_like(p_values)
@@ -151,10 +145,9 @@ def placement(values: Tensor, among: Tensor) -> Tensor:
 def pooled_auroc(scores: Tensor, positive: Tensor, valid: Tensor | None = None) -> Tensor:
     """AUROC over all entries, as values per row (..., b) whose plain mean is the AUROC.
 
-    A row's value is the AUROC plus b times the row's influence on it. The influence is the difference between the AUROC and the
-    placement of the row's positive entries among the negatives, and of its negatives among the positives. So a bootstrap over rows
-    gives DeLong's interval, with the entries of a row kept together. Values can be outside [0, 1]. They are NaN if all entries are
-    positive or all are negative.
+    A row's value is the AUROC plus b times the row's influence on it: the placement of its positive entries among the negatives, and of
+    its negatives among the positives, minus the AUROC. So a bootstrap over rows gives DeLong's interval, with the entries of a row kept
+    together. Values can be outside [0, 1]. They are NaN if all entries are positive or all are negative.
 
     Args:
         scores: Scores (..., b, entries); higher means positive.

@@ -105,9 +105,7 @@ class Method(nn.Module):
         p = self.distribution(batch)
         lacking = [name for name in ("mode", "scores") if not hasattr(p, name)]
         if lacking:
-            raise TypeError(
-                f"{type(p).__name__} does not have `{'` and `'.join(lacking)}` (b, d). Each distribution over masks needs them."
-            )
+            raise TypeError(f"{type(p).__name__} does not have `{'` and `'.join(lacking)}` (b, d). All distributions over masks need it.")
         self.plan.check_parts(self, p)
         self._check_scores(p.logits, len(batch))
         for phase in self.phases():

@@ -82,12 +82,12 @@ def find_another_explanation(
 
     Args:
         make_network: Function that returns a new network. It is called once per model, with torch's seed set.
-        X: (n, ...) inputs, as for `RightReasons`.
+        X: Inputs (n, ...), as for `RightReasons`.
         y: Labels, probabilities or real values.
         max_models: Maximum number of models.
         cutoff: Share of a row's largest input gradient above which an input counts as used.
         max_drop: Drop of accuracy (or R²) on held-out rows at which the search stops.
-        irrelevant_mask: (n, ...) of 0 and 1: inputs that no model may use.
+        irrelevant_mask: Mask (n, ...) of 0 and 1; 1 = no model may use the input.
         trainer: `RightReasons` without features, whose settings are used, except its network. None: the defaults.
         held_out: Share of the rows that no model is trained on.
         random_state: Seed of the split, the networks and the training.
@@ -95,7 +95,7 @@ def find_another_explanation(
     Example:
         >>> result = find_another_explanation(lambda: nn.Linear(2, 2), np.random.rand(60, 2), [0, 1] * 30, max_models=1)
         >>> len(result), result.stop_reason
-        (1, '1 model was trained, which is max_models')
+        (1, 'max_models=1 was reached')
 
     Reference:
         Ross, Hughes and Doshi-Velez, Right for the Right Reasons, 2017, section 3.3.
@@ -122,7 +122,7 @@ def find_another_explanation(
         reason = search.stops(max_drop)
     train_scores, held_scores = zip(*search.scores, strict=True)
     disagreement, cosines = _compare(search.models, other, random_state)
-    reason = reason or f"{max_models} model{'s were' if max_models > 1 else ' was'} trained, which is max_models"
+    reason = reason or f"max_models={max_models} was reached"
     found = (tuple(search.models), tuple(search.masks), train_scores, held_scores, tuple(search.overlaps))
     return AlternativeModels(*found, disagreement, cosines, reason)
 

@@ -35,7 +35,7 @@ class Result:
 
     network: nn.Module
     history: pd.DataFrame  # one row per epoch
-    strength: float  # at the end
+    strength: float  # final value
     still_used: float  # share of held-out predictions that change with marked inputs
 
 
@@ -77,9 +77,7 @@ def train(
         network_output(network.eval()(sample.x), len(sample), outputs.count, outputs.real)
     if held_out:
         check.enough_rows(len(rows))
-    learn, held = (
-        share(rows, held_out) if held_out else (rows, rows.take(slice(0, 1)))
-    )  # without held-out rows, one training row takes their place
+    learn, held = share(rows, held_out) if held_out else (rows, rows.take(slice(0, 1)))  # without held-out rows, a training row
     marked = learn.irrelevant is not None and strength != 0 and bool(learn.irrelevant.any())
     if not marked:
         learn, held = replace(learn, irrelevant=None), replace(held, irrelevant=None)

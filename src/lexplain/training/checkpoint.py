@@ -36,9 +36,7 @@ class Checkpoint:
             return None
         tensors, record = read_file(self.path, self.file_format)
         if record["fingerprint"] != self.fingerprint:
-            raise ValueError(
-                f"{self.path} is the checkpoint of another fit (other data or settings). Pass another path, or delete the file."
-            )
+            raise ValueError(f"{self.path} is the checkpoint of another fit (other data or settings). Pass another path, or delete it.")
         return tensors, record
 
 

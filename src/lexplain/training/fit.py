@@ -94,9 +94,7 @@ class _Run:
                 self._write_checkpoint()
                 advance(1, loss)
         if not self.best_state:
-            raise FloatingPointError(
-                "Training diverged: the validation loss was NaN or infinite in all epochs. Use a smaller learning_rate."
-            )
+            raise FloatingPointError("Training diverged: the validation loss was never a finite number. Use a smaller learning_rate.")
         self.module.load_state_dict(self.best_state)
         self._write_checkpoint(ended=True)
 

@@ -42,7 +42,7 @@ def train_network(
         learning_rate: Learning rate of Adam.
         warmup_steps: Optimiser steps over which the learning rate rises; see `core.kinds.Pace`.
         patient: Whether to train to the end. Otherwise training stops when a quarter of the epochs brings no improvement.
-        max_rows: Maximum number of rows sent to the network at once. None: 1,000,000.
+        max_rows: Maximum number of rows sent to the network at once. None: as in `Settings`.
         fabric: Device and precision. None: the CPU.
         seed: Seed of the random numbers.
     """

@@ -61,8 +61,8 @@ def test_knowledge_is_the_information_about_a_deterministic_target():
     assert prediction_information(sharp, TRIAL) == pytest.approx(log(2), abs=0.02)
     real = RealValue()
     line = gains(FEATURES, real, Parts(predictor=Frozen(nn.Linear(COUNT, 1), real, to_raw=lambda x: x))).eval()
-    said = line.predictor(X, torch.ones_like(X).bool()).loc
-    assert prediction_information(line, TRIAL) == pytest.approx(float(said.var(correction=0)) / 2, rel=1e-3)
+    output = line.predictor(X, torch.ones_like(X).bool()).loc
+    assert prediction_information(line, TRIAL) == pytest.approx(float(output.var(correction=0)) / 2, rel=1e-3)
 
 
 def test_goals_are_high_where_the_model_looks():
@@ -105,7 +105,7 @@ def test_no_round_drops_more_than_half_of_what_is_left():
         assert (goals >= -method.selector.offset).float().mean() >= 0.5 ** (place + 1)
 
 
-def test_a_price_is_asked_of_each_feature():
+def test_the_price_applies_to_each_feature():
     method = frozen(penalty=0.08)
     for phase in method.phases():
         phase.make_aux_targets(TRIAL, 10_000)
@@ -140,17 +140,17 @@ def test_a_row_teaches_as_many_members_as_it_is_told_to():
     later.loss(replace(TRIAL, aux_target=torch.tensor([1.0, 1.0, -1.0, -1.0]).expand(400, COUNT)))
     assert torch.equal(shown[0], TRIAL.x.repeat(3, 1))
     assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2].repeat(3, 1))
-    assert not torch.equal(shown[1][:400], shown[1][400:800])  # each member draws anew what is hidden
+    assert not torch.equal(shown[1][:400], shown[1][400:800])  # each member resamples what is hidden
     assert first.model_rows_per_row == 3
     first.validation_loss(TRIAL)
-    assert len(shown[-1]) == 400  # one answer a row is enough to judge by
+    assert len(shown[-1]) == 400  # one prediction per row is enough for validation
 
 
 def test_the_loss_is_the_cross_entropy_of_the_target():
     method = gains(FEATURES, OUTPUTS, plan=Rounds(MarginalGains(), rounds=1)).eval()
     with torch.no_grad():
-        said = method.predictor.network(TRIAL.x).log_softmax(1)
-        assert float(method.phases()[0].steps[0].loss(TRIAL)) == pytest.approx(float(-(SIGNS * said).sum(1).mean()), rel=1e-5)
+        output = method.predictor.network(TRIAL.x).log_softmax(1)
+        assert float(method.phases()[0].steps[0].loss(TRIAL)) == pytest.approx(float(-(SIGNS * output).sum(1).mean()), rel=1e-5)
 
 
 def test_a_price_that_is_chosen_later_is_settled_at():

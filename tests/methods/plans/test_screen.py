@@ -57,7 +57,7 @@ def test_half_of_the_features_go_until_few_are_left(count, times):
 
 
 def test_a_feature_is_worth_what_the_target_loses_without_it():
-    # y is the line's own value, so that a column drawn anew moves it by w (x - x'), whose mean square is 2 w^2; half of that is the loss
+    # y is the line's own value, so that resampling a column moves it by w (x - x'), whose mean square is 2 w^2; half of that is the loss
     weights = [1.0, 0.5, *[0.0] * (COUNT - 2)]
     method, batch = line(weights), Batch(X, as_target(X[:, 0] + 0.5 * X[:, 1], real=True))
     found, error = permutation_importance(method, batch, max_rows=10_000)
@@ -88,7 +88,7 @@ def test_the_columns_of_a_group_come_and_go_together():
     assert float(found.max()) == pytest.approx(2.0, abs=0.15)
 
 
-def test_the_better_half_stays_and_the_predictor_starts_anew(monkeypatch):
+def test_the_better_half_stays_and_the_predictor_is_reset(monkeypatch):
     method = gains(FEATURES, REAL)
     value = torch.arange(COUNT).float()
     monkeypatch.setattr("lexplain.methods.plans.screen.permutation_importance", lambda *_, **__: (value.clone(), torch.full((COUNT,), 1e6)))
@@ -122,9 +122,9 @@ def test_a_rate_is_met_however_wide_the_table(rate):
     assert mask.double().mean().item() == pytest.approx(rate, abs=0.01)
 
 
-def test_as_many_stay_as_are_asked_for_twice_over():
-    asked = gains(FEATURES, REAL, keep=15)
-    dropping = [phase for phase in asked.phases() if phase.on_start is not None]
+def test_twice_the_requested_number_of_features_stay():
+    fifteen = gains(FEATURES, REAL, keep=15)
+    dropping = [phase for phase in fifteen.phases() if phase.on_start is not None]
     assert len(dropping) == screening_rounds(COUNT, 30) == 1
     assert not any(phase.on_start for phase in gains(FEATURES, REAL, keep=20).phases())
 

@@ -189,7 +189,7 @@ class Rounds:
 
 
 def require_aux_target(batch: Batch) -> Tensor:
-    """What a phase computed of each row (b, d) as it started."""
+    """The auxiliary targets (b, d) of a batch, computed at the start of the phase."""
     assert batch.aux_target is not None
     return batch.aux_target
 

@@ -76,8 +76,8 @@ def screening_rounds(features: int, least: int = SCREENED_TO) -> int:
 def permutation_importance(method: Method, batch: Batch, *, max_rows: int) -> tuple[Tensor, Tensor]:
     """Increase (d,) of the loss on held-out rows when a feature takes another row's value, and its standard error (d,).
 
-    The loss uses the target, not the model's prediction on full rows. So it also exposes columns that a predictor relies on by mistake:
-    without them it predicts better.
+    The loss compares with the target, not with predictions on full rows. So columns that a predictor relies on by mistake are detected:
+    without them, its loss is smaller.
 
     Reference: Breiman, Random Forests, 2001, section 10.
     """
