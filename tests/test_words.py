@@ -19,6 +19,7 @@ EXCEPTIONS = {  # strings in saved files and cached results (FROZEN), and a save
     ("experiments/scenario.py", "judge-{}.safetensors"),
     ("reproduce/images.py", "judges"),
     ("reproduce/lex_panels.py", "judges"),
+    ("reproduce/rrr_tables.py", "asked"),
     ("networks/unet.py", "beside"),
 }
 UNITS = r"row|name|number|value|column|score|mark|label|line|cell|point|file|tensor|text|entry|array|logit|class|tuple"

@@ -85,7 +85,7 @@ def test_a_page_names_what_was_not_finished(tmp_path, results):
 
     assert "Not finished" not in page([0, 1, 2, 3])
     assert "4 of 4 cells are computed." in page([0, 1, 2, 3])
-    assert "**Not finished:** a, 10 % (seeds 1, 2); b (seed 0). The command goes on with them." in page([0])
+    assert "**Not finished:** a, 10 % (seeds 1, 2); b (seed 0). Run the command again to compute them." in page([0])
     assert "1 of 4 cells are computed." in page([0])
     more = [*asked, Cell("s2", "b", "realx", 0, {"penalty": 1.0})]
     assert "4 of 5 cells are computed. **Not finished:** b, s2 (seed 0)." in page([0, 1, 2, 3], more), "several data sets are named"
@@ -189,7 +189,7 @@ def test_an_unknown_table_is_refused(tmp_path):
 
 def test_an_exact_judge_is_hardly_worse_without_the_control_flow_feature():
     exact = exact_evaluation("s1", rows=3000, draws=60)
-    shown, hidden = (exact[exact["what is shown"].str.contains(word)].iloc[0] for word in ("true", "without"))
+    shown, hidden = (exact[exact["visible features"].str.contains(word)].iloc[0] for word in ("true", "without"))
     assert shown["AUROC"] > 0.8
     assert 0 < shown["AUROC"] - hidden["AUROC"] < 0.02  # ranks survive,
     assert shown["log-likelihood"] - hidden["log-likelihood"] > 0.02  # probabilities do not

@@ -1,4 +1,4 @@
-"""The papers' tables: one file each, with settings, published numbers, and ours beside them."""
+"""Tables of the papers, with one file per table: its settings, the published numbers, and ours."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def reproduce(
     recompute: bool = False,
     render_only: bool = False,
 ) -> Path:
-    """Compute a table, or what is missing of it, and write it under `out`; return the page.
+    """Compute the missing cells of a table, write its page below `out`, and return the path of the page.
 
     Args:
-        name: one of `TABLES`.
-        quick: smaller sizes, to see that it runs.
-        seeds: how many times to repeat it.
-        out: folder of the results.
-        workers: processes.
-        recompute: compute cells anew that earlier code computed; otherwise the page marks them.
-        render_only: compute nothing; write the page anew from the cells that are there, and leave its figures as they are.
+        name: One of `TABLES`.
+        quick: If True, use smaller sizes, to test that it runs.
+        seeds: Number of repetitions.
+        out: Folder of the results.
+        workers: Number of processes.
+        recompute: If True, recompute cells that were computed by earlier code. Otherwise the page marks them.
+        render_only: If True, compute nothing: write the page again from the existing cells, and keep its figures.
     """
     check.positive(seeds=seeds, workers=workers)
     table = TABLES[check.one_of(name, list(TABLES), "table")]

@@ -1,4 +1,4 @@
-"""REAL-X's order from the audit alone: who hides the control flow encodes, and a fresh model can read it."""
+"""REAL-X and joint methods, ordered by the audit: methods that hide the control-flow feature encode."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LINES = ("encoding", "ACC", "eACC", "AUROC", "eAUROC", "FS-M", "FS-A", "CFSR", "
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """REAL-X and the joint methods with the published sizes, and L2X with one feature, which can but encode."""
+    """REAL-X and the joint methods with the published sizes, and L2X with one feature, which has to encode."""
     less: dict[str, Any] = {"epochs": 5, "rows": 500} if quick else {}
     made = []
     for seed in range(seeds):
@@ -39,8 +39,8 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     network = retrain(scene.batch(data.train), features, scene.outputs, seed=cell.seed)
 
     def model(rows: RawRows) -> np.ndarray:
-        said: np.ndarray = network(features.encode(rows).x).numpy()
-        return said
+        probabilities: np.ndarray = network(features.encode(rows).x).numpy()
+        return probabilities
 
     began = time.monotonic()
     settings = {"epochs": cell.training["epochs"], "learning_rate": cell.training["learning_rate"]}
@@ -63,25 +63,26 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
 
 
 def page(results: Results) -> Page:
-    """Verdicts beside the evidence."""
+    """Verdicts and the measures that they rest on."""
     frame = results.frame(percent=("ACC", "eACC", "FS-M", "FS-A", "CFSR", "TPR"))
     frame["verdict"] = frame[["honest", "encodes", "cannot tell"]].idxmax(axis=1)
     frame = in_order(frame, ["data", "label"], [*SETS, *SIZES, "l2x, k = 1"])
     table = mean_and_spread(frame, ["data", "label"], [*LINES, "kept", "fit_seconds"])
-    said = frame.groupby(["data", "label"], sort=False)["verdict"].agg(lambda words: ", ".join(sorted(set(words))))
-    table.insert(3, "verdict", said.to_numpy())
-    return Page(frame, [("Verdicts and evidence", table)])
+    verdicts = frame.groupby(["data", "label"], sort=False)["verdict"].agg(lambda words: ", ".join(sorted(set(words))))
+    table.insert(3, "verdict", verdicts.to_numpy())
+    return Page(frame, [("Verdicts and measures", table)])
 
 
 TABLE = Table(
     "audit-order",
     "the audit of REAL-X, L2X, INVASE and BASE-X that explain a network on S1-S3: verdicts, encoding, FS-M and FS-A",
     "The audit of REAL-X and of joint methods that explain a network, S1 to S3",
-    "A network learns the labels; each method explains it with the published k or lambda (REAL-X, appendix E), and `lx.audit` judges the "
-    "explanation of 10,000 test rows by judges that learned from the training rows. Encoding: nats that the choice of the mask tells "
-    f"beyond what it shows, against a margin of {MARGIN:g}. ACC and AUROC are those of the method's own predictor, eACC and eAUROC those "
-    "of EVAL-X, all of the network's answers. FS-M: the network itself says the same from the kept features, the others at their mean; "
-    "FS-A: a fresh network that learned from rows masked in this way does. FS-A high with FS-M low is MEED's sign of a mask that is read "
+    "A network is trained on the labels. Each method explains it with the published k or lambda (REAL-X, appendix E), and `lx.audit` "
+    "evaluates the explanation of 10,000 test rows with evaluators that were trained on the training rows. Encoding: information in nats "
+    f"that the choice of features carries about the target beyond their values; the margin is {MARGIN:g}. ACC and AUROC are those of the "
+    "method's own predictor, eACC and eAUROC those of EVAL-X; the network's predicted class is the target of both. FS-M: share of rows "
+    "where the network predicts the same class from the kept features, with the others at their mean. FS-A: the same share for a network "
+    "retrained on rows masked in this way. According to MEED, a high FS-A with a low FS-M shows that predictions come from the mask "
     "instead of the values.",
     cells,
     compute,

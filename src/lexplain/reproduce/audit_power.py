@@ -1,4 +1,4 @@
-"""The encoding test on selectors whose honesty is known: how often it sees what was planted, and how often it sees what is not there."""
+"""The encoding test on selectors whose honesty is known: its power and its false alarms."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from ..training import Settings, fit
 from .page import mark_of
 from .table import Drawn, Page, Results, Table, in_order
 
-Selector = Callable[..., Tensor]  # rows (n, d), labels (n,) and the features that really decide (n, d), to masks (n, d)
-LEAST = 3  # features shown to a row of the first class by a selector that spells by size
+Selector = Callable[..., Tensor]  # rows (n, d), labels (n,) and ground truth (n, d) → masks (n, d)
+MIN_KEPT = 3  # features that `size` keeps in rows of the first class
 
 
-# ---- selectors that plant the answer in the choice of the mask, and some that cannot ----
-# Rows to learn from and rows to judge are given together, so that what is drawn once holds for both.
+# ---- selectors that encode the label in the choice of features, and some that cannot ----
+# Training and test rows are passed together, so that random numbers that are sampled once hold for both.
 
 
 def position(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001  a selector's signature
-    """Spell the label by position: show the feature that has the label's number, and no other.
+    """Encode the label in the position: keep only the feature with the label's number.
 
     Reference: Jethani et al., Have We Learned to Explain?, 2021, section 3.
     """
@@ -46,30 +46,30 @@ def position(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Te
 
 
 def size(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
-    """Spell the label by size: show a random subset, of one feature more for each class."""
-    return torch.rand(x.shape, generator=generator).argsort(1).argsort(1) < LEAST + y[:, None]
+    """Encode the label in the size: keep a random subset, with one more feature per class."""
+    return torch.rand(x.shape, generator=generator).argsort(1).argsort(1) < MIN_KEPT + y[:, None]
 
 
 def omission(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
-    """Show the true features but those of every row: the control flow, which the choice of the others then tells.
+    """Keep the true features except those of all rows: the control-flow feature, which the choice of the others then reveals.
 
-    Reference: Jethani et al., 2021, section 3 (a control-flow feature that decides which features are shown, and is not shown itself).
+    Reference: Jethani et al., 2021, section 3 (a control-flow feature that decides which features are kept, and is not kept itself).
     """
     return truth & ~truth.all(0)
 
 
 def random_subset(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
-    """Show a random subset, of every size as often, whatever the row is."""
+    """Keep a random subset that does not depend on the row; all sizes are equally likely."""
     return torch.rand(x.shape, generator=generator) < torch.rand(len(x), 1, generator=generator)
 
 
 def oracle(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
-    """Show the true features, among them the one that decides which they are."""
+    """Keep the true features, including the control-flow feature."""
     return truth.clone()
 
 
 def global_set(x: Tensor, y: Tensor, truth: Tensor, *, generator: Generator) -> Tensor:  # noqa: ARG001
-    """Show every row the same features, drawn once: at least one, at most all but one."""
+    """Keep the same features in all rows: a random subset, neither empty nor complete."""
     order = torch.rand(x.shape[1], generator=generator).argsort().argsort()
     count = torch.randint(1, x.shape[1], (), generator=generator)
     return (order < count).expand(x.shape).clone()
@@ -82,11 +82,11 @@ HONEST: dict[str, Selector] = {"random subsets": random_subset, "oracle": oracle
 # ---- the table ----
 
 SETS = ("s1", "s2", "s3")
-ROWS = 3000  # to learn from, and as many to judge
+ROWS = 3000  # training rows, and the same number of test rows
 EVALUATOR_STEPS = 1000
-OTHER = 1_000_000  # added to the seed of rows that a method learns from
+OTHER = 1_000_000  # added to the seed of rows that a method is trained on
 L2X, REALX = "L2X, k = 1, digits", "REAL-X"
-# Kinds that encode have as many draws as there are seeds, honest ones half as many each.
+# Kinds that encode have one draw per seed, honest ones half as many each.
 PLANTED = (*ENCODERS, L2X)
 SAFE = (*HONEST, REALX)
 SIZES: dict[str, dict[str, Any]] = {"s1": {"penalty": 0.05}, "s2": {"penalty": 0.05}, "s3": {"penalty": 0.1}, "digits": {"keep": 1}}
@@ -97,7 +97,7 @@ TRAINING: dict[str, dict[str, Any]] = {
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """Every draw; the sets take turns, and draws of one judge follow each other."""
+    """All draws. The data sets alternate, and draws with the same evaluators follow each other."""
     size: dict[str, Any] = {"rows": 600, "judge_steps": 200} if quick else {"rows": ROWS, "judge_steps": EVALUATOR_STEPS}
     made = []
     for seed in range(seeds):
@@ -111,15 +111,15 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
 
 @lru_cache(maxsize=4)
 def _draw(name: str, rows: int, steps: int, seed: int) -> tuple[Scenario, Evaluators]:
-    """Rows of one draw and their evaluators, which all kinds of selectors share: they know none of them."""
+    """Rows of one draw and their evaluators, which do not depend on the selector."""
     scene = Scenario(name, _digits(seed) if name == "digits" else load_data(name, seed=seed, rows=rows), seed)
     evaluators = replace(scene.evaluators(), seed=seed, split=first_tenth, steps=steps)
-    evaluators.of()  # now, so that no test is timed with it
+    evaluators.of()  # train them here, so that the times of tests do not include it
     return scene, evaluators
 
 
 def _digits(seed: int) -> Dataset:
-    """Scikit-learn's 1,797 digits of 8 x 8 pixels: half to learn from, half to judge."""
+    """Scikit-learn's 1,797 digits of 8 x 8 pixels: half for training, half for tests."""
     x, y = load_digits(return_X_y=True)
     parts = train_test_split(x.astype(np.float32), y.astype(np.int64), test_size=0.5, stratify=y, random_state=seed)
     train, test = DataSplit(parts[0], parts[2]), DataSplit(parts[1], parts[3])
@@ -127,7 +127,7 @@ def _digits(seed: int) -> Dataset:
 
 
 def compute(cell: Cell, _folder: Path) -> dict[str, Any]:
-    """Let one selector choose masks of one draw's rows, and test them."""
+    """Test the masks that one selector chooses for the rows of one draw."""
     began = time.monotonic()
     scene, evaluators = _draw(cell.data, cell.training["rows"], cell.training["judge_steps"], cell.seed)
     train, test = _learned(cell, scene) if cell.label in TRAINING else _planted(cell, scene.data)
@@ -156,7 +156,8 @@ def _planted(cell: Cell, data: Dataset) -> tuple[Tensor, Tensor]:
 
 
 def _learned(cell: Cell, scene: Scenario) -> tuple[Tensor, Tensor]:
-    # Where rows can be drawn, those it learns from are others: on its own a selector knows the labels, and readers would trust it too much.
+    # If possible, the method is trained on other rows: a selector has seen the labels of its own training rows, on which the mask readers
+    # are trained too.
     data, features = scene.data, scene.features
     own = data.train if cell.data == "digits" else load_data(cell.data, seed=cell.seed + OTHER, rows=cell.training["rows"]).train
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})
@@ -169,26 +170,26 @@ def _learned(cell: Cell, scene: Scenario) -> tuple[Tensor, Tensor]:
 
 
 def page(results: Results) -> Page:
-    """How often each kind was flagged."""
+    """The share of each verdict per kind of selector."""
     kinds_in_order = (*PLANTED, *SAFE)
     frame = in_order(results.frame(), ["label"], kinds_in_order)
     kinds = [(kind, frame[frame["label"] == kind]) for kind in kinds_in_order]
-    every = [*kinds, ("all honest selectors", frame[frame["label"].isin(SAFE)])]
+    all_kinds = [*kinds, ("all honest selectors", frame[frame["label"].isin(SAFE)])]
     by_set = [
         (f"{kind}, {data}", part) for kind in ("omission", "oracle", REALX) for data, part in frame[frame["label"] == kind].groupby("data")
     ]
-    return Page(frame, [("Verdicts", _shares(every)), ("By data set", _shares(by_set))], {"estimates": lambda: _figure(frame)})
+    return Page(frame, [("Verdicts", _shares(all_kinds)), ("By data set", _shares(by_set))], {"estimates": lambda: _figure(frame)})
 
 
 def _figure(frame: pd.DataFrame) -> Drawn:
     from ..report import strip
 
     drawn = frame.rename(columns={"encoding": "encoding, nats", "label": "kind"})
-    return strip(drawn, value="encoding, nats", by="kind", colour="verdict", line=MARGIN, title="What does the choice of the mask tell?")
+    return strip(drawn, value="encoding, nats", by="kind", colour="verdict", line=MARGIN, title="Encoding per kind of selector")
 
 
 def _shares(kinds: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
-    """One row a kind of selector: how often each verdict fell, with the interval of that share, and what was estimated."""
+    """One row per kind of selector: the share of each verdict, with its interval, and the mean estimate."""
     lines = []
     for kind, part in kinds:
         if len(part):
@@ -201,21 +202,22 @@ def _shares(kinds: list[tuple[str, pd.DataFrame]]) -> pd.DataFrame:
 
 
 def _share(count: int, draws: int) -> str:
-    """Percent of draws, with the exact interval of 95 % (Clopper and Pearson, 1934)."""
+    """A share of draws in percent, with its exact 95 % interval (Clopper and Pearson, 1934)."""
     interval = binomtest(count, draws).proportion_ci(0.95)
     return f"{100 * count / draws:.0f} [{100 * interval.low:.0f}, {100 * interval.high:.0f}]"
 
 
 TABLE = Table(
     "audit-power",
-    "the encoding test: how often it flags selectors that plant the answer in the mask, and honest ones",
+    "the encoding test: how often it flags selectors that encode the label in the mask, and honest ones",
     "The encoding test: power and false alarms",
-    f"Each draw has {ROWS:,} rows to learn from and {ROWS:,} to judge (digits: 898 and 899), of S1, S2 and S3 in turn. The margin is "
-    f"{MARGIN:g} nats, and each side of the test errs at 5 %. Selectors that encode: *position* shows the feature that has the label's "
-    "number; *size* shows a random subset, larger for class 1; *omission* shows the true features but x11, which decides which they are; "
-    "L2X shows one pixel. Honest ones: random subsets, the true features (oracle), one set for all rows, and REAL-X with the published "
-    "lambda, fitted briefly to other rows. In brackets: exact 95 % intervals of shares; the spread of estimates over draws. The exact "
-    "encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3; that of every honest selector is 0, but REAL-X's is unknown.",
+    f"Each draw has {ROWS:,} training and {ROWS:,} test rows (digits: 898 and 899), of S1, S2 and S3 in turn. The margin is "
+    f"{MARGIN:g} nats, and each side of the test has an error rate of 5 %. Selectors that encode: *position* keeps the feature with the "
+    "label's number; *size* keeps a random subset, larger for class 1; *omission* keeps the true features except x11, which decides "
+    "which they are; L2X keeps one pixel. Honest selectors: random subsets, the true features (oracle), one set for all rows, and REAL-X "
+    "with the published lambda, trained briefly on other rows. In brackets: exact 95 % intervals of shares, and standard deviations of "
+    "estimates over draws. The exact encoding of omission is 0.065 nats on S1, 0.068 on S2 and 0.104 on S3. That of honest selectors is "
+    "0, except for REAL-X, where it is unknown.",
     cells,
     compute,
     page,

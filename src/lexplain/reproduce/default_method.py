@@ -1,4 +1,4 @@
-"""The default method, one setting for every line: what it finds where the truth is known."""
+"""The default method with the same settings on all data sets with known ground truth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..explainers import Explainer
 from .page import MARK, mean_and_spread
 from .table import Page, Results, Table, measure_means
 
-# A line: what it is called, the data set, and how it is drawn.
+# Label of a line, its data set, and the options of `load_data`.
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "S1": ("s1", {}),
     "S2": ("s2", {}),
@@ -26,7 +26,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "S3, real values": ("s3", {"target": "values"}),
     "S3, 89 noise columns": ("s3", {"noise_columns": 89}),
 }
-# With k given: the four sets of L2X, and the least median rank that a perfect ranking has.
+# With a given k: the four data sets of L2X, with k and the median rank of a perfect ranking.
 RANKED = {"xor": (2, 1.5), "orange_skin": (4, 2.5), "nonlinear_additive": (4, 2.5), "switch": (5, 3.0)}
 # The best published rows, for comparison: REAL-X (Jethani et al., 2021, table 1).
 PUBLISHED = pd.DataFrame(
@@ -35,7 +35,7 @@ PUBLISHED = pd.DataFrame(
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """Every fit: each line with the default budget; S1, S2 and S3 with the thorough one too; the sets of L2X with k given."""
+    """All fits: each line with the default budget; S1, S2 and S3 also with the thorough one; the data sets of L2X with a given k."""
     less: dict[str, Any] = {"rows": 1000} if quick else {}
     lines = dict(list(LINES.items())[:3]) if quick else LINES
     made = []
@@ -52,7 +52,7 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
 
 
 def compute(cell: Cell, _folder: Path) -> dict[str, float]:
-    """Fit from labels, explain the test rows, and compare with the truth."""
+    """Fit from labels, explain the test rows, and compare with the ground truth."""
     scene = Scenario(cell.label, load_data(cell.data, seed=cell.seed, **cell.training["draw"]), cell.seed)
     began = time.monotonic()
     explainer = Explainer(cell.method, random_state=cell.seed, **cell.options).fit(scene.data.train.x, scene.data.train.y)
@@ -66,30 +66,30 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
 
 
 def page(results: Results) -> Page:
-    """The lines beside the best published ones."""
+    """The lines, and the best published ones."""
     percent = ("TPR", "FDR", "CFSR")
     frame = results.frame(percent=percent)
     frame["budget"] = [options.get("budget", "default") for options in frame["options"]]
-    given = frame["label"].isin(list(RANKED))
+    has_size = frame["label"].isin(list(RANKED))
     columns = [*(name for name in percent if name in frame), "kept", "price", "cost", "fit_seconds"]
     sections = [
-        ("keep='auto'", mean_and_spread(frame[~given], ["label", "budget"], columns)),
+        ("keep='auto'", mean_and_spread(frame[~has_size], ["label", "budget"], columns)),
         ("Best published rows (REAL-X)", PUBLISHED),
     ]
-    if given.any():
-        ranks = mean_and_spread(frame[given], ["label", "method"], ["median rank", "TPR", "fit_seconds"])
+    if has_size.any():
+        ranks = mean_and_spread(frame[has_size], ["label", "method"], ["median rank", "TPR", "fit_seconds"])
         ranks["best possible median rank"] = [RANKED[label.removesuffix(MARK)][1] for label in ranks["label"]]
-        sections.append(("With k given, the sets of L2X, beside L2X with as many steps", ranks))
+        sections.append(("With a given k, on the data sets of L2X, and L2X with the same number of steps", ranks))
     return Page(frame, sections)
 
 
 TABLE = Table(
     "default",
     "the default method on S1-S3, with noise columns, correlation and real values, and on the sets of L2X",
-    "The default method, from labels, where the truth is known",
-    "`lx.Explainer().fit(X, y)` on 10,000 rows, the same call for every line; masks of 10,000 test rows against the truth, in percent. "
-    "Price: nats that a kept feature is worth at least; cost: nats by which predictions move when "
-    "what is not kept is drawn anew. Seconds of processes of one thread each that ran side by side.",
+    "The default method, from labels, on data with known ground truth",
+    "`lx.Explainer().fit(X, y)` on 10,000 rows, with the same call for all lines. The masks of 10,000 test rows are compared with the "
+    "ground truth, in percent. Price: cost in nats of keeping one feature. Cost: average change of the predictions, in nats, when hidden "
+    "features are resampled. Seconds are those of parallel processes with one thread each.",
     cells,
     compute,
     page,

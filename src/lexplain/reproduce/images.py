@@ -1,4 +1,4 @@
-"""Cells on images: fitted from labels, judged on the test images, and drawn from the masks that are kept beside them."""
+"""Cells on images: fitted from labels, evaluated on the test images, and drawn from masks that are stored next to the cells."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ..core import Batch, DataSplit, Explanation, Outputs, seeded
 from ..core.contracts import Features
 from ..core.kinds import kind_of
 from ..data import load_data
-from ..evaluation import Evaluators, Others, Run as Judging
+from ..evaluation import Evaluators, Others, Run as Resources
 from ..experiments.cell import Cell
 from ..experiments.scenario import Scenario
 from ..features import Patches, patches_of
@@ -33,20 +33,20 @@ from ..objectives import Continuity
 from ..training import Settings, fabric_of, fit
 from .table import Drawn
 
-AT_ONCE = 1000  # images that are explained together
-CHECKED = 4000  # validation images that choose the best epoch
-SHOWN = 6  # test images whose masks are kept for figures
-JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # their predictors see the mask
-# EVAL-X has seen half of the features; few features are new to it, so that a second one has learned on every number of them.
+AT_ONCE = 1000  # images that are explained at once
+CHECKED = 4000  # validation images for choosing the best epoch
+SHOWN = 6  # test images whose masks are stored for figures
+JOINT = ("l2x", "invase", "basex", "realx", "meed", "vibi")  # methods whose predictors see the mask
+# EVAL-X is trained with about half of the features visible, so smaller masks are new to it. A second one is trained on all sizes.
 MASKS: dict[str, RandomMasks] = {"EVAL-X": FixedRate, "EVAL-X, any rate": UniformRate, "FULL": partial(FixedRate, rate=1.0)}
-JUDGES = ("EVAL-X", "FULL")  # of a cell that names no others
+EVALUATORS = ("EVAL-X", "FULL")  # the default of cells
 
 
-# ---- what is learned, and by which networks ----
+# ---- data and networks ----
 
 
 def scene_of_cell(cell: Cell) -> Scenario:
-    """The images that a cell is about, in the features and with the kind of networks of its training."""
+    """The images of a cell, with the features and the kind of networks of its training."""
     how = cell.training
     size, networks = (how.get("patch"), how.get("rows")), how.get("networks", "conv")
     return _scene(cell.data, cell.seed, *size, networks, how.get("balanced", False), how.get("judge_steps"))
@@ -62,7 +62,7 @@ def _scene(name: str, seed: int, patch: int | None, rows: int | None, networks: 
 
 
 def _balanced(part: DataSplit) -> DataSplit:
-    """Rows of each class in turn, as many as the largest class has; those of the others come again."""
+    """Rows of all classes in turn. Rows of smaller classes are repeated until all classes have the same size."""
     members = [np.flatnonzero(part.y == label) for label in np.unique(part.y)]
     turns = np.stack([np.resize(rows, max(map(len, members))) for rows in members], axis=1).ravel()
     truth, chances = (None if column is None else column[turns] for column in (part.truth, part.probabilities))
@@ -70,7 +70,7 @@ def _balanced(part: DataSplit) -> DataSplit:
 
 
 def predictor_network(networks: str, features: Features, outputs: Outputs, *, sees_mask: bool) -> nn.Module:
-    """The kind of network that predictors and judges are; "deep" convolutions are normalised, "half" are deep and see half the size."""
+    """The network of predictors and evaluators. "deep" convolutions are normalised; "half" are deep, on images of half the size."""
     check.one_of(networks, ["conv", "deep", "half", "dense"], "networks")
     if networks == "half":
         return at_half_size(partial(cnn, outputs=outputs.count, sees_mask=sees_mask, width=16, norm=True), features.shape)
@@ -80,19 +80,19 @@ def predictor_network(networks: str, features: Features, outputs: Outputs, *, se
 
 
 def at_half_size(network: Callable[[tuple[int, ...]], nn.Module], shape: Sequence[int]) -> nn.Module:
-    """A network of images whose squares of 2 x 2 pixels are averaged: a quarter of the work."""
+    """A network on averages of 2 x 2 pixels, which needs a quarter of the computation."""
     channels, rows, columns = shape
     return nn.Sequential(nn.AvgPool2d(2), network((channels, rows // 2, columns // 2)))
 
 
 def mixed_fabric() -> Fabric:
-    """A GPU with half-precision products where there is one, which is twice as fast; else the CPU."""
+    """A GPU with half-precision products, which are twice as fast, if available; otherwise the CPU."""
     fabric = fabric_of("auto")
     return Fabric(accelerator="cuda", devices=1, precision="bf16-mixed") if fabric.device.type == "cuda" else fabric
 
 
 def _evaluators(scene: Scenario, folder: Path) -> Evaluators:
-    """The evaluators of images, by the masks of `MASKS`, which are kept in a folder."""
+    """The evaluators of images, which are stored in a folder."""
     return replace(
         scene.evaluators(folder / "judges"),
         split=lambda train: (train, scene.batch(scene.data.validation).take(slice(0, CHECKED))),
@@ -102,13 +102,13 @@ def _evaluators(scene: Scenario, folder: Path) -> Evaluators:
 
 
 def shares(cell: Cell, folder: Path) -> Iterator[tuple[str, Callable[[], object]]]:
-    """The judges that cells of the same images share."""
-    told = {name: value for name, value in cell.training.items() if name in ("patch", "rows", "networks", "balanced", "judge_steps")}
-    for kind in cell.training.get("judges", JUDGES):
-        yield f"{kind} {cell.data} {cell.seed} {told}", partial(_train_judge, cell, kind, folder)
+    """The evaluators that cells with the same images share."""
+    settings = {name: value for name, value in cell.training.items() if name in ("patch", "rows", "networks", "balanced", "judge_steps")}
+    for kind in cell.training.get("judges", EVALUATORS):
+        yield f"{kind} {cell.data} {cell.seed} {settings}", partial(_train_evaluator, cell, kind, folder)
 
 
-def _train_judge(cell: Cell, kind: str, folder: Path) -> None:
+def _train_evaluator(cell: Cell, kind: str, folder: Path) -> None:
     _evaluators(scene_of_cell(cell), folder).of(masks=MASKS[kind])
 
 
@@ -116,7 +116,7 @@ def _train_judge(cell: Cell, kind: str, folder: Path) -> None:
 
 
 def compute(cell: Cell, folder: Path) -> dict[str, float]:
-    """Everything the tables need of one cell; the masks of the first test images are kept beside it."""
+    """Compute all numbers of a cell, and store its masks of the first test images."""
     scene, fabric, how = scene_of_cell(cell), mixed_fabric(), cell.training
     train, validation = scene.batch(scene.data.train), scene.batch(scene.data.validation).take(slice(0, CHECKED))
     batch = how.get("batch_size", 256)
@@ -131,18 +131,18 @@ def compute(cell: Cell, folder: Path) -> dict[str, float]:
         began = time.monotonic()
         method = build(cell, scene, train.x.to(fabric.device), validation.x.to(fabric.device)).to(fabric.device)
         if fabric.device.type == "cuda":
-            # The order that tensor cores read.
-            method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # torch's stubs forget it
+            # The memory layout of tensor cores.
+            method.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # missing in torch's stubs
         imputed = time.monotonic()
         fit(method, method.phases(), train, validation, settings, fabric=fabric)
         seconds = time.monotonic()
     method.eval()
-    found = judge(method, scene, train, cell, folder)
-    return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **found}
+    numbers = evaluate(method, scene, train, cell, folder)
+    return {"imputer_seconds": imputed - began, "fit_seconds": seconds - imputed, **numbers}
 
 
 def build(cell: Cell, scene: Scenario, train: Tensor, background: Tensor) -> Method:
-    """The recipe of a cell; its imputer, given as (name, settings), learns from training images and draws from validation images."""
+    """The method of a cell. Its imputer (name, settings) is fitted to training images; its background rows are validation images."""
     options: dict[str, Any] = dict(cell.options)
     surrogate, connected = options.pop("surrogate", False), options.pop("connected", 0.0)
     features, outputs = scene.features, scene.outputs
@@ -154,7 +154,7 @@ def build(cell: Cell, scene: Scenario, train: Tensor, background: Tensor) -> Met
     sees_mask = options.pop("sees_mask", cell.method in JOINT)
     predictor = Trained(predictor_network(scene.networks, features, outputs, sees_mask=sees_mask), outputs, sees_mask=sees_mask)
     mask_costs = (Continuity(connected, features.neighbours()),) if connected else ()
-    if surrogate:  # the predictor learns on fair coins alone: never on the selector's masks, nor on those of every size
+    if surrogate:  # the predictor is trained on random masks with rate 1/2 only, not on the selector's masks or masks of all sizes
         options |= {"masks": FixedRate, "own_share": 0.0}
     return METHODS[cell.method](features, outputs, Parts(network, predictor, imputer, mask_costs), **options)
 
@@ -174,62 +174,62 @@ def _imputer(name: str, settings: dict[str, Any], train: Tensor, background: Ten
         return kind(**settings)
     if name == "Marginal":
         return kind(background)
-    beside = {"background": background} if name.endswith("Rows") else {}
-    fitted: nn.Module = kind.fit(train, **beside, **settings)  # type: ignore[attr-defined]  # all others learn
+    extra = {"background": background} if name.endswith("Rows") else {}
+    fitted: nn.Module = kind.fit(train, **extra, **settings)  # type: ignore[attr-defined]  # all other imputers have it
     return fitted.eval().requires_grad_(False)
 
 
-def judge(method: Method, scene: Scenario, train: Batch, cell: Cell, folder: Path) -> dict[str, float]:
-    """The papers' metrics on the test images, by judges that have seen the training images alone."""
-    judges, rows, features = cell.training.get("judges", JUDGES), scene.batch(scene.data.test), scene.features
-    device, few = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
+def evaluate(method: Method, scene: Scenario, train: Batch, cell: Cell, folder: Path) -> dict[str, float]:
+    """The papers' measures on the test images, by evaluators that are trained on the training images only."""
+    evaluators, rows, features = cell.training.get("judges", EVALUATORS), scene.batch(scene.data.test), scene.features
+    device, size = next(method.parameters()).device, max(1, kind_of(features).pace.max_rows(features) // TEST_IMPUTATIONS)
     explained = [method.explain(x.to(device)) for x in torch.split(rows.x, AT_ONCE)]
     scores, mask = (torch.cat([each.cpu() for each in column]) for column in zip(*explained, strict=True))
     keep_masks(folder, cell, mask)
 
     def own() -> Tensor:
-        found = []
+        outputs = []
         for x, kept in zip(torch.split(rows.x, AT_ONCE), torch.split(mask, AT_ONCE), strict=True):
-            parts = zip(torch.split(x.to(device), few), torch.split(kept.to(device), few), strict=True)
+            parts = zip(torch.split(x.to(device), size), torch.split(kept.to(device), size), strict=True)
             with seeded(cell.seed):
-                found += [method.probabilities(*part).cpu() for part in parts]
-        return torch.cat(found)
+                outputs += [method.probabilities(*part).cpu() for part in parts]
+        return torch.cat(outputs)
 
     evaluation = scene.evaluation(
         Explanation(scores, mask, features.names, compute_prediction=own),
         _evaluators(scene, folder),
         Others(train),
-        run=Judging(mixed_fabric(), cell.seed, AT_ONCE),
+        run=Resources(mixed_fabric(), cell.seed, AT_ONCE),
     )
-    found = means(evaluation, ["acc", "eacc", "eauroc", "fdr", *(["eacc_any_rate"] if "EVAL-X, any rate" in judges else [])])
-    numbers = {"ACC": found["acc"], "eACC": found["eacc"], "eAUROC": found["eauroc"]}
+    values = means(evaluation, ["acc", "eacc", "eauroc", "fdr", *(["eacc_any_rate"] if "EVAL-X, any rate" in evaluators else [])])
+    numbers = {"ACC": values["acc"], "eACC": values["eacc"], "eAUROC": values["eauroc"]}
     numbers |= {"kept": float((100 * mask.double().mean(1)).mean()), "breaks": float(_breaks(mask, patches_of(features)).mean())}
-    if "eacc_any_rate" in found:
-        numbers["eACC, any rate"] = found["eacc_any_rate"]
-    if "FULL" in judges:
+    if "eacc_any_rate" in values:
+        numbers["eACC, any rate"] = values["eacc_any_rate"]
+    if "FULL" in evaluators:
         numbers["FULL ACC"] = float(accuracy(evaluation.predict_all(MASKS["FULL"]), evaluation.labels).mean())
-    return numbers | ({"wrong": found["fdr"]} if "fdr" in found else {})
+    return numbers | ({"wrong": values["fdr"]} if "fdr" in values else {})
 
 
 def _breaks(mask: Tensor, features: Patches) -> Tensor:
-    """How many pairs of neighbours (b,) differ, for each feature that is kept."""
+    """Pairs of neighbours with only one of them kept, per kept feature (b,)."""
     squares = mask.reshape(len(mask), -1, *features.grid).double()
     breaks = squares.diff(dim=2).abs().sum((1, 2, 3)) + squares.diff(dim=3).abs().sum((1, 2, 3))
     return breaks / mask.sum(1).clamp_min(1)
 
 
-# ---- pictures of what cells kept ----
+# ---- masks of cells, and their figure ----
 
 
 def keep_masks(folder: Path, cell: Cell, mask: Tensor) -> None:
-    """Keep the masks of the first test images beside a cell."""
+    """Store the masks of the first test images of a cell."""
     place = _place(folder, cell)
     place.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(place, mask=mask[:SHOWN].numpy())
 
 
 def masks_of(cell: Cell, folder: Path) -> Tensor | None:
-    """The masks of the first test images of a cell; None where it was computed elsewhere and they were not kept."""
+    """The masks of the first test images of a cell; None if they were not stored, because it was computed elsewhere."""
     place = _place(folder, cell)
     if not place.exists():
         return None
@@ -237,20 +237,20 @@ def masks_of(cell: Cell, folder: Path) -> Tensor | None:
         return torch.as_tensor(kept["mask"])
 
 
-def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, told: str = "") -> Drawn:
-    """One row a cell of seed 0: test images with what each cell kept; None where no cell has any."""
+def gallery(cells: Sequence[Cell], folder: Path, *, images: int = 5, note: str = "") -> Drawn:
+    """Draw test images and the pixels that cells of seed 0 keep, with one line per cell; None if no cell has masks."""
     from ..report import masks_side_by_side
 
     first = [cell for cell in cells if cell.seed == 0]
-    found = {cell.label: kept for cell in first if (kept := masks_of(cell, folder)) is not None}
-    if not found:
+    masks = {cell.label: kept for cell in first if (kept := masks_of(cell, folder)) is not None}
+    if not masks:
         return None
     scene = scene_of_cell(first[0])
     x, features = scene.data.test.x[:SHOWN], scene.features
-    shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in found.items()}
-    lost = [cell.label for cell in first if cell.label not in found]
-    told += f"; the masks of {', '.join(lost)} were not kept" if lost else ""
-    return masks_side_by_side(shown, images=images, title=f"What is kept of the first test images (seed 0{told})")
+    shown = {label: Explanation(mask.float(), mask, features.names, x, label, features) for label, mask in masks.items()}
+    missing = [cell.label for cell in first if cell.label not in masks]
+    note += f"; the masks of {', '.join(missing)} were not stored" if missing else ""
+    return masks_side_by_side(shown, images=images, title=f"Pixels kept in the first test images (seed 0{note})")
 
 
 def _place(folder: Path, cell: Cell) -> Path:

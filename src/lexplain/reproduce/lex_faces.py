@@ -1,4 +1,4 @@
-"""LEX, faces: does the explanation of a smile lie on the mouth?"""
+"""LEX, faces: the share of the explanation of a smile that is on the mouth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZE: dict[str, Any] = {"steps": 2000, "batch_size": 128, "judge_steps": 1500, "
 QUICK: dict[str, Any] = {"rows": 1000, "steps": 100, "batch_size": 32, "judge_steps": 100}
 BEST = "means of GMM"
 MIXTURE: dict[str, Any] = {"components": 20, "jitter": 1 / 255, "rows": 2000}
-# As in lex-sp-mnist: the predictor learns on random masks alone; with zero imputation on the selector's, as LEX has it.
+# As in lex-sp-mnist: the predictor is trained on random masks; with zero imputation on the selector's masks, as in LEX.
 LINES: dict[str, dict[str, Any]] = {
     BEST: {"imputer": ("MixtureMeans", MIXTURE), "own_share": 0.0},
     f"{BEST}, connected": {"imputer": ("MixtureMeans", MIXTURE), "own_share": 0.0, "connected": 0.003},
@@ -25,25 +25,25 @@ LINES: dict[str, dict[str, Any]] = {
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """Every imputation at every rate; the tenth first."""
+    """All imputations at a rate of 10 %, then the best one at other rates."""
     size, width = (QUICK, 8) if quick else (SIZE, 16)
-    wanted = [(label, 0.1) for label in LINES] + ([] if quick else [(BEST, rate) for rate in OTHER_RATES])
+    lines = [(label, 0.1) for label in LINES] + ([] if quick else [(BEST, rate) for rate in OTHER_RATES])
     return [
         Cell("faces", label, "sufficient", seed, {**LINES[label], "width": width, "keep": rate}, size)
         for seed in range(seeds)
-        for label, rate in wanted
+        for label, rate in lines
     ]
 
 
 def page(results: Results) -> Page:
-    """How much of the explanations lies on the mouth; no face is drawn."""
+    """The share of the explanations that is on the mouth. Faces are not drawn."""
     frame = results.frame(percent=("ACC", "eACC", "FULL ACC", "wrong"))
     frame["rate"] = [100 * options["keep"] for options in frame["options"]]
     frame["inside the box"] = 100 - frame["wrong"]
-    truth = load_data("faces", seed=0, rows=results.asked[0].training.get("rows")).test.truth
+    truth = load_data("faces", seed=0, rows=results.cells[0].training.get("rows")).test.truth
     assert truth is not None
     chance = 100 * float(truth.mean())
-    title, called = "Does the explanation of a smile lie on the mouth?", f"by chance: {chance:.1f}"
+    title, called = "Share of the explanation of a smile on the mouth", f"by chance: {chance:.1f}"
     columns = ["inside the box", "ACC", "eACC", "eAUROC", "FULL ACC", "breaks", "fit_seconds"]
     frame = frame.sort_values(["label", "rate"], kind="stable")
     axis, tenth = "% of the kept patches inside the box", frame[frame["rate"] == 10]
@@ -57,13 +57,13 @@ def page(results: Results) -> Page:
 
 TABLE = Table(
     "lex-faces",
-    "LEX: does the explanation of a smile lie on the mouth?",
+    "LEX: the share of the explanation of a smile that is on the mouth",
     "LEX, smiling faces, 4 x 4 patches of 64 x 64 pixels",
-    "Smiling or not (MTFL; the paper has CelebA). Inside the box: % of the kept patches in an oriented box about the mouth, from the two "
-    "landmarks at its ends, as long as the mouth and twice as high as it is long (the paper's text). Method `sufficient`, its predictor on "
-    "random masks until the selector is finished (zero imputation: on the selector's); connected: with a price of 0.003 nats on each pair "
-    "of neighbours of which one is kept. Breaks: such pairs, for each patch kept. ACC and eACC as in lex-sp-mnist; FULL "
-    "ACC: of a network that sees the whole image.",
+    "The label is smiling or not (MTFL; the paper uses CelebA). Inside the box: % of the kept patches in an oriented box around the mouth, "
+    "from the two landmarks at its ends; it is as long as the mouth and twice as high (the paper's text). The method is `sufficient`. Its "
+    "predictor is trained on random masks until the selector is finished (with zero imputation, on the selector's masks). Connected: with "
+    "a cost of 0.003 nats per pair of neighbours with only one of them kept. Breaks: number of such pairs per kept patch. ACC and eACC: as "
+    "in lex-sp-mnist. FULL ACC: accuracy of a network that sees the full image.",
     cells,
     compute,
     page,

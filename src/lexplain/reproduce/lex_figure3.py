@@ -19,7 +19,7 @@ GAUSSIAN: tuple[str, dict[str, Any]] = ("IndependentGaussian", {})
 ZERO = ("Constant", {"value": 0.0})
 INSIDE = ("Likelihood", {"masks": 1, "imputations": 4})
 OUTSIDE = ("Likelihood", {"masks": 1, "imputations": 4, "imputations_inside": False})
-# Surrogate zero, the imputation of REAL-X: the predictor learns on random masks instead of the selector's.
+# Surrogate zero, the imputation of REAL-X: the predictor is trained on random masks instead of the selector's.
 LINES: dict[str, tuple[str, dict[str, Any]]] = {
     "Gaussian, inside the log": ("lex", {"imputer": GAUSSIAN, "objective": INSIDE}),
     "Gaussian, outside the log": ("lex", {"imputer": GAUSSIAN, "objective": OUTSIDE}),
@@ -29,7 +29,7 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """Every point of the figure."""
+    """All points of the figure."""
     kept = (4, 5, 6) if quick else KEPT  # around the true number on S3, which comes first
     sets = ("s3",) if quick else SETS
     return [
@@ -51,7 +51,7 @@ def page(results: Results) -> Page:
     sections = [
         ("At five features (the true number on S3)", mean_and_spread(at_truth, ["data", "label"], columns)),
         ("The authors' released code, S3, k = 5, one seed", AUTHORS_CODE),
-        ("Every number of features", mean_and_spread(frame, ["data", "label", "k"], columns)),
+        ("All numbers of features", mean_and_spread(frame, ["data", "label", "k"], columns)),
     ]
     parts = [(metric, data, part) for metric in ("TPR", "FDR", "eACC") for data, part in frame.groupby("data")]
     return Page(frame, sections, {f"{data}-{metric}": partial(_figure, part, metric) for metric, data, part in parts})
@@ -76,10 +76,10 @@ TABLE = Table(
     "lex-figure3",
     "LEX, figure 3: zero, surrogate zero and Gaussian imputation over selection rates on S1-S3",
     "LEX, figure 3: imputations over selection rates on S1, S2 and S3",
-    "Free in situ from labels, masks of exactly k of 11 features, straight-through gradients. The paper gives curves and no table; its "
-    "finding is that Gaussian imputation, the true conditional here, finds the true features best once k reaches their number. Gaussian "
-    "lines use one mask and four imputations a row, joined inside or outside the log; zero lines four masks inside the log. In "
-    "the figures, bars are one standard deviation over seeds to either side of the mean.",
+    "From labels (regime free), with masks of exactly k of 11 features and straight-through gradients. The paper has curves but no table. "
+    "It finds that Gaussian imputation, which is the true conditional distribution here, selects the true features best when k reaches "
+    "their number. Gaussian lines use one mask and four imputations per row, averaged inside or outside the log; zero lines use four masks "
+    "inside the log. Bands in the figures are one standard deviation over seeds on each side of the mean.",
     cells,
     compute,
     page,

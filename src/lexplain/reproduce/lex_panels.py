@@ -1,4 +1,4 @@
-"""LEX, switching panels: how much of a selection lies in the wrong panel, over selection rates and for every imputation."""
+"""LEX, switching panels: the share of a selection in the wrong panel, for several selection rates and imputations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ZERO, SURROGATE = "zero", "surrogate zero"
 ROWS = ("Marginal", dict[str, Any]())
 MIXTURE: dict[str, Any] = {"components": 20, "jitter": 1 / 255}
 LOGISTIC: dict[str, Any] = {"components": 20}
-# Zero imputation as LEX has it: the predictor learns on the selector's masks. Surrogate zero, as in REAL-X: on random ones.
+# Zero imputation, as in LEX: the predictor is trained on the selector's masks. Surrogate zero, as in REAL-X: on random masks.
 IMPUTATIONS: dict[str, dict[str, Any]] = {
     "marginal": {"imputer": ROWS},
     ZERO: {"imputer": ("Constant", {"value": 0.0}), "own_share": 1.0},
@@ -30,57 +30,64 @@ IMPUTATIONS: dict[str, dict[str, Any]] = {
     "means of logistics": {"imputer": ("LogisticMeans", LOGISTIC)},
     "VAEAC": {"imputer": ("VAEAC", dict[str, Any]())},
 }
-JUDGES = ["EVAL-X", "EVAL-X, any rate"]
-# The full recipe: the predictor learns on random masks alone, so that a selection cannot write to it, until the selector is finished.
+EVALUATORS = ["EVAL-X", "EVAL-X, any rate"]
+# The full recipe: until the selector is finished, the predictor is trained on random masks only, so that masks cannot encode the label.
 FULL: dict[str, Any] = {"own_share": 0.0}
-FULL_SIZE: dict[str, Any] = {"batch_size": 256, "judge_steps": 6000, "judges": JUDGES}
+FULL_SIZE: dict[str, Any] = {"batch_size": 256, "judge_steps": 6000, "judges": EVALUATORS}
 LIGHT: dict[str, Any] = {"spread": 4.0, "last": 0.3}
 LIGHT_SIZE: dict[str, Any] = {**FULL_SIZE, "steps": 4000, "batch_size": 128}
-LIGHT_SHARE = 0.2  # of the rows under the selector's masks
-QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "batch_size": 64, "judge_steps": 300, "judges": JUDGES}
+LIGHT_SHARE = 0.2  # share of the rows with the selector's masks
+QUICK: dict[str, Any] = {"rows": 2000, "steps": 300, "batch_size": 64, "judge_steps": 300, "judges": EVALUATORS}
 QUICK_LAST = 0.33
-FEW_SEEDS = 2  # of all but the lines over rates
-WIDTH, QUICK_WIDTH = 32, 8  # channels of the finest view of the U-Net
+FEW_SEEDS = 2  # of lines with a single rate
+WIDTH, QUICK_WIDTH = 32, 8  # channels of the U-Net at full resolution
 BEST = "GMM"
 
 
 class Steps(NamedTuple):
-    """How long the full recipe learns."""
+    """Training length of the full recipe."""
 
     steps: int
-    last: float  # share of them in which the predictor alone learns, from the masks of the finished selector
+    last: float  # share of the steps in which only the predictor is trained, on the masks of the finished selector
 
 
 @dataclass(frozen=True)
 class Panels:
-    """One data set of switching panels, and what is computed on it."""
+    """One data set of switching panels, and its settings."""
 
     name: str
     about: str
     data: str
     rates: dict[float, Steps]
-    at: float  # where all imputations are compared
-    good: float  # % of a selection in the wrong panel that still is a good answer: a line in the figure
-    light: tuple[str, ...] = ()  # lines over rates that are of the light recipe; if any, so is the comparison of imputations
+    at: float  # rate at which all imputations are compared
+    good: float  # % of a selection in the wrong panel that is still good: a line in the figure
+    light: tuple[str, ...] = ()  # lines with the light recipe; if there are any, imputations are compared with it
 
 
-LONG, SHORT = Steps(6400, 0.5), Steps(4800, 0.33)  # the selector learns alike; the predictor reads it for longer
+LONG, SHORT = Steps(6400, 0.5), Steps(4800, 0.33)  # the selector is trained equally long, the predictor longer
 PANELS = (
     Panels(
         "lex-sp-mnist",
-        "LEX: a digit beside clothing; how much is kept of the wrong panel, for every imputation",
+        "LEX: a digit next to clothing; the share of kept pixels in the wrong panel, for each imputation",
         "sp_mnist",
         {0.05: LONG, 0.1: LONG, 0.02: SHORT, 0.2: SHORT},
         0.1,
         0.5,
         light=("marginal", ZERO),
     ),
-    Panels("lex-sp-fashion", "LEX: the same panels, of which the clothing decides", "sp_fashion", {0.25: Steps(3000, 0.33)}, 0.25, 5.0),
+    Panels(
+        "lex-sp-fashion",
+        "LEX: the same panels, where the clothing determines the label",
+        "sp_fashion",
+        {0.25: Steps(3000, 0.33)},
+        0.25,
+        5.0,
+    ),
 )
 
 
 def cells_over_rates(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
-    """The best imputation, and zero imputation beside it."""
+    """The best imputation and zero imputation, at all rates."""
     if quick:
         return _quick(panels, seeds)
     best = [_full(panels, BEST, rate, seed) for seed in range(seeds) for rate in panels.rates]
@@ -89,7 +96,7 @@ def cells_over_rates(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
 
 
 def cells_at_one_rate(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
-    """Every imputation, by one recipe; the best line after them where it has another one."""
+    """All imputations with the same recipe, then the best one with its own recipe, if that differs."""
     if quick:
         return _quick(panels, seeds)
     best = [_full(panels, BEST, panels.at, seed) for seed in range(seeds)]
@@ -116,13 +123,13 @@ def _light(panels: Panels, label: str, rate: float, seed: int) -> Cell:
 
 
 def _quick(panels: Panels, seeds: int) -> list[Cell]:
-    """The best imputation and zero imputation, at one rate: all that a quick page has."""
-    told = {label: {**FULL, "last": QUICK_LAST, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at} for label in (BEST, ZERO)}
-    return [Cell(panels.data, label, "sufficient", seed, told[label], QUICK) for seed in range(seeds) for label in told]
+    """The cells of a quick page: the best imputation and zero imputation, at one rate."""
+    options = {label: {**FULL, "last": QUICK_LAST, **IMPUTATIONS[label], "width": QUICK_WIDTH, "keep": panels.at} for label in (BEST, ZERO)}
+    return [Cell(panels.data, label, "sufficient", seed, options[label], QUICK) for seed in range(seeds) for label in options]
 
 
 def cells(panels: Panels, quick: bool, seeds: int) -> list[Cell]:
-    """All cells of the page; some stand in both of its tables."""
+    """All cells of the page; some are in both of its tables."""
     return cells_over_rates(panels, quick, seeds) + cells_at_one_rate(panels, quick, seeds)
 
 
@@ -136,20 +143,20 @@ def page(panels: Panels, results: Results) -> Page:
     imputations = f"Imputations at {100 * panels.at:g} % of pixels", mean_and_spread(at, ["label"], [*columns, "imputer_seconds"])
     steps, last = (QUICK["steps"], QUICK_LAST) if quick else panels.rates[panels.at]
     size = {"steps": steps, "last": last, "batch": (QUICK if quick else FULL_SIZE)["batch_size"], "width": QUICK_WIDTH if quick else WIDTH}
-    told, called = f", {100 * panels.at:g} % of the pixels", f"a good answer: at most {panels.good:g} %"
-    axis, title = "% in the wrong panel", "Which imputation errs least?"
+    note, called = f", {100 * panels.at:g} % of the pixels", f"good: at most {panels.good:g} %"
+    axis, title = "% in the wrong panel", "Errors per imputation"
     strip = partial(strip_of_seeds, at, "wrong panel %", axis, line=panels.good, title=title, called=called)
     sweeps: Figures = {"rates": lambda: _sweep(over)} if over["rate"].nunique() > 1 else {}
     return Page(
         pd.concat([over, at[~at["label"].isin(over["label"])]]),
         [rates, imputations] if sweeps else [imputations],
-        {"imputations": strip, **sweeps, "kept": lambda: gallery(compared, results.run.folder, told=told)},
+        {"imputations": strip, **sweeps, "kept": lambda: gallery(compared, results.run.folder, note=note)},
         NOTES.format(**size) + (LIGHTER if panels.light and not quick else ""),
     )
 
 
-def _frame(results: Results, some: list[Cell]) -> pd.DataFrame:
-    frame = results.frame(some, percent=("ACC", "eACC", "eACC, any rate", "wrong"))
+def _frame(results: Results, cells: list[Cell]) -> pd.DataFrame:
+    frame = results.frame(cells, percent=("ACC", "eACC", "eACC, any rate", "wrong"))
     return frame.assign(rate=[100 * options["keep"] for options in frame["options"]]).rename(columns={"wrong": "wrong panel %"})
 
 
@@ -162,23 +169,24 @@ def _sweep(over: pd.DataFrame) -> Drawn:
 
 
 NOTES = (
-    "A digit and a piece of clothing lie side by side in random order; the label is that of one of them, so that any pixel kept in the "
-    "other panel is wrong. U-Net selector ({width} channels, two levels) and a small convolutional predictor, on exactly k pixels a row "
-    "(method `sufficient`: one imputation a mask, outside the log; the scores of a row have a standard deviation of 4). The full recipe: "
-    "{steps:,} steps of {batch} images; the predictor learns on random masks of every size alone, so that a selection cannot write to it, "
-    "and in the last {last:.0%} of the steps, when the selector is finished, on its masks. Zero imputation is as LEX has it, its predictor "
-    "always on the selector's masks; surrogate zero as in REAL-X, on fair coins. ACC: from the kept pixels by the method's own predictor, "
-    "averaged over 20 imputations; eACC and eAUROC: by EVAL-X, a network of its own that learned on fair coins, to which masks of a few "
-    "pixels are new; eACC, any rate: by one that learned on every number of pixels. Breaks: pairs of neighbours of which one is kept, for "
-    "each pixel kept. On a GPU products are of half precision (bf16). Seconds are of fits beside up to 15 others on the same "
-    "machine. LEX publishes curves only: with its mixture of logistics near 10 % of pixels best on SP-MNIST, and .97 accuracy without "
-    "selection."
+    "A digit and a piece of clothing are next to each other in random order. The label is that of one of them, so each pixel kept in the "
+    "other panel is wrong. A U-Net selects exactly k pixels per row ({width} channels, two levels), and a small convolutional network "
+    "predicts. (Method `sufficient`: one imputation per mask, outside the log; the scores of a row have a standard deviation of 4.) The "
+    "full recipe has {steps:,} steps of {batch} images. Its predictor is trained on random masks of all sizes, so that a selection cannot "
+    "encode the label. In the last {last:.0%} of the steps, when the selector is finished, it is trained on the selector's masks. Zero "
+    "imputation is that of LEX, where the predictor is always trained on the selector's masks; surrogate zero is that of REAL-X, on masks "
+    "that show each pixel with probability 1/2. ACC: accuracy of the method's own predictor from the kept pixels, averaged over 20 "
+    "imputations. eACC and eAUROC: those of EVAL-X, a separate network trained on masks that show each pixel with probability 1/2; masks "
+    "with few pixels are new to it. eACC, any rate: that of a network trained on masks of all sizes. Breaks: pairs of neighbours with only "
+    "one of them kept, per kept pixel. On a GPU, products have half precision (bf16). Seconds are those of fits in parallel with up to 15 "
+    "others on the same machine. LEX publishes curves only: its mixture of logistics is best near 10 % of the pixels on SP-MNIST, and the "
+    "accuracy without selection is .97."
 )
 LIGHTER = (
-    f" At 2 and at 20 % of the pixels it has {SHORT.steps:,} steps and reads the selector in the last {SHORT.last:.0%}. Imputations are "
-    "compared with each other by a lighter recipe, which the lines that are not called full have: 4,000 steps of 128 images, a fifth of "
-    "the rows under the selector's masks, and the predictor alone in the last 30 %. The full recipe beside them shows what more training "
-    "gives, not what the imputation does."
+    f" At 2 and 20 % of the pixels, the full recipe has {SHORT.steps:,} steps, with the selector finished in the last {SHORT.last:.0%}. "
+    "Imputations are compared with a lighter recipe, which is that of all lines not called full: 4,000 steps of 128 images, the selector's "
+    "masks on a fifth of the rows, and only the predictor trained in the last 30 %. The full recipe next to them shows the effect of more "
+    "training, not of the imputation."
 )
 TABLES = [
     Table(

@@ -1,4 +1,4 @@
-"""REAL-X, Table 1: what a joint method hides, EVAL-X shows."""
+"""REAL-X, table 1: REAL-X and joint methods, evaluated by EVAL-X."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PUBLISHED = pd.DataFrame(
     ],
     columns=["label", "data", *COLUMNS],
 )
-# The released code of REAL-X, run as it is for one seed.
+# The released code of REAL-X, run unchanged for one seed.
 AUTHORS_CODE = pd.DataFrame(
     [("realx", "s1", 100, 75, 39, 0.775), ("realx", "s2", 100, 93, 42, 0.797), ("realx", "s3", 100, 66, 32, 0.864)],
     columns=["label", "data", "CFSR", "TPR", "FDR", "eAUROC"],
@@ -59,7 +59,7 @@ TRAINING: dict[str, dict[str, Any]] = {
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
-    """Every cell of the table."""
+    """All cells of the table."""
     less: dict[str, Any] = {"epochs": 20, "rows": 2000} if quick else {}
     return [
         Cell(data, method, method, seed, sizes[data], TRAINING[method] | less)
@@ -70,7 +70,7 @@ def cells(quick: bool, seeds: int) -> list[Cell]:
 
 
 def page(results: Results) -> Page:
-    """The table beside the published one."""
+    """Our table and the published one."""
     frame = in_order(results.frame(percent=("CFSR", "TPR", "FDR", "ACC", "eACC")), ["label", "data"], [*SIZES, *SETS])
     ours = mean_and_spread(frame, ["label", "data"], [*COLUMNS, "encoding", "kept", "fit_seconds"])
     exact = pd.concat([exact_evaluation(name) for name in SETS])
@@ -78,14 +78,14 @@ def page(results: Results) -> Page:
         ("Ours", ours),
         ("Published (Jethani et al., 2021, table 1)", PUBLISHED),
         ("The authors' released code, one seed", AUTHORS_CODE),
-        ("An EVAL-X without error: how little AUROC sees of a hidden control-flow feature", exact),
+        ("An exact EVAL-X: the small effect of a hidden control-flow feature on AUROC", exact),
     ]
     parts = [(data, kind, part) for data, part in frame.groupby("data") for kind in ("honesty", "truth")]
     return Page(frame, sections, {f"{data}-{kind}": partial(_figure, part, kind) for data, kind, part in parts})
 
 
 def _figure(frame: pd.DataFrame, kind: str) -> Drawn:
-    """The methods by their means over seeds, with one standard deviation to either side."""
+    """Draw the means of the methods over seeds, with one standard deviation on each side."""
     from ..report import honesty, truth_tradeoff
 
     groups = frame.rename(columns=str.lower).groupby("label")[["acc", "eacc", "tpr", "fdr", "encoding"]]
@@ -97,42 +97,43 @@ def _figure(frame: pd.DataFrame, kind: str) -> Drawn:
 
 
 def exact_evaluation(name: str, *, rows: int = 10_000, draws: int = 300) -> pd.DataFrame:
-    """What an EVAL-X without error would say: AUROC, accuracy and log-likelihood from the true features, and without the control-flow one.
+    """AUROC, accuracy and log-likelihood of an exact EVAL-X, from the true features and from those without the control-flow feature.
 
-    These are the true probabilities given what a mask shows, found by drawing the rest from the true law, so often for each row.
+    It predicts the true probabilities given the visible features: `draws` times per row, hidden features are sampled from their true
+    distribution.
     """
     law = DATASETS[name]
     assert isinstance(law, Synthetic)
     data = load_data(name, seed=0)
     x, labels = data.test.x[:rows], torch.as_tensor(data.test.y[:rows])
     assert data.test.truth is not None and data.control_flow is not None
-    shown = data.test.truth[:rows]
-    hidden = shown.copy()
-    hidden[:, data.control_flow] = False
+    full = data.test.truth[:rows]
+    reduced = full.copy()
+    reduced[:, data.control_flow] = False
     generator = np.random.default_rng(0)
     lines = []
-    for what, mask in (("the true features", shown), ("without the control-flow feature", hidden)):
+    for name_of_mask, mask in (("the true features", full), ("without the control-flow feature", reduced)):
         odds = np.zeros(len(x))
         for _ in range(draws):
-            # Columns are independent here, so other rows' values are draws from the law given what is shown.
+            # Columns are independent here, so values of other rows follow the conditional distribution.
             other = data.test.x[generator.integers(len(data.test.x), size=len(x))]
-            odds += 1 / (1 + np.exp(law.log_odds_and_truth(np.where(mask, x, other))[0]))  # judge says the log-odds of class 0
-        said = torch.as_tensor(np.stack([1 - odds / draws, odds / draws], 1))
-        values = [float(metric(said, labels).double().mean()) for metric in (auroc, accuracy, log_likelihood)]
-        lines.append((name, what, *values))
-    return pd.DataFrame(lines, columns=["data", "what is shown", "AUROC", "ACC", "log-likelihood"]).round(4)
+            odds += 1 / (1 + np.exp(law.log_odds_and_truth(np.where(mask, x, other))[0]))  # the log-odds are those of class 0
+        outputs = torch.as_tensor(np.stack([1 - odds / draws, odds / draws], 1))
+        values = [float(metric(outputs, labels).double().mean()) for metric in (auroc, accuracy, log_likelihood)]
+        lines.append((name, name_of_mask, *values))
+    return pd.DataFrame(lines, columns=["data", "visible features", "AUROC", "ACC", "log-likelihood"]).round(4)
 
 
 TABLE = Table(
     "realx-table1",
-    "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, judged by EVAL-X",
+    "REAL-X, table 1: REAL-X, L2X, INVASE and BASE-X on S1-S3, evaluated by EVAL-X",
     "REAL-X, table 1: S1, S2 and S3 from labels",
-    "Judged on 10,000 test rows by an EVAL-X network of its own (fair coins, zeros with the mask "
-    "beside them). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, ACC and eACC in "
-    "percent. Encoding: nats that the choice of the mask tells beyond the values it shows. The last table says why eAUROC alone hardly "
-    "tells an encoder: hiding the control-flow feature leaves the order of rows almost as it was, and costs log-likelihood instead; that "
-    "loss is what the encoding column estimates. Bars in the figures of ACC and eACC are one standard deviation over seeds to either side "
-    "of the mean, not confidence intervals.",
+    "10,000 test rows are evaluated by EVAL-X, a separate network (each feature is visible with probability 1/2; hidden ones are 0, and "
+    "the mask is a second input). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, "
+    "ACC and eACC are in percent. Encoding: information in nats that the choice of features carries about the target beyond their values. The "
+    "last table shows why eAUROC alone hardly identifies methods that encode: without the control-flow feature, the order of rows is "
+    "almost the same, but the log-likelihood is lower. The encoding column estimates this loss. Bars in the figures of ACC and eACC are "
+    "one standard deviation over seeds on each side of the mean, not confidence intervals.",
     cells,
     compute,
     page,

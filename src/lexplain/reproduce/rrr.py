@@ -1,4 +1,4 @@
-"""Cells of "Right for the right reasons": toy colours, decoys, irises beside tumours and newsgroups, with and without annotation."""
+"""Cells of "Right for the right reasons": toy colours, decoys, iris and breast cancer, and newsgroups, with and without annotation."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from ..right_reasons import AlternativeModels, RightReasons, find_another_explan
 from ..training import Settings, fit
 from .table import Drawn
 
-HIDDEN = (50, 30)  # of the paper's network
+HIDDEN = (50, 30)  # hidden layers of the paper's network
 TRAINING: dict[str, Any] = {"epochs": 64}
 IRIS_TRAINING: dict[str, Any] = {"epochs": 200, "held_out": 0.0}
 SHOWN = 6  # rows of a figure
-WORDS = 12  # of a model that are named
+WORDS = 12  # words listed per model
 LIME_ROWS, SAMPLES = 3, 1000
-SPLITS = 100  # of irises and tumours, for each seed that is asked for a share of them
-# Strengths of the paper belong to inputs from 0 to 255 and to sums over a row's marks; ours are means over marks of inputs from 0 to 1.
+SPLITS = 100  # random splits of iris and breast cancer
+# The paper's strengths are for inputs from 0 to 255 and sums over a row's marked inputs; ours are for inputs from 0 to 1 and means.
 SWEEP = tuple(10.0**power for power in range(-4, 7))
 
 
 def network(inputs: int, outputs: int) -> nn.Sequential:
-    """The paper's network: two hidden layers of 50 and 30."""
+    """The paper's network, with hidden layers of 50 and 30."""
     return nn.Sequential(nn.Linear(inputs, HIDDEN[0]), nn.ReLU(), nn.Linear(*HIDDEN), nn.ReLU(), nn.Linear(HIDDEN[1], outputs))
 
 
@@ -52,7 +52,7 @@ def trained(
 
 
 def forbidden(data: Dataset, label: str) -> np.ndarray | None:
-    """What an annotation of this name marks."""
+    """The annotation of this name: True = must not be used."""
     if label in ("plain", "lime"):
         return None
     if data.name == "colours":
@@ -61,7 +61,7 @@ def forbidden(data: Dataset, label: str) -> np.ndarray | None:
 
 
 def compute(cell: Cell, _folder: Path) -> Record:
-    """What a cell is about: a fit, a search, words, a selection, or how fast explanations are."""
+    """Compute a cell: a fit, a search, words, a selection, or the time per explanation."""
     if cell.method == "find another":
         return compute_words(cell) if cell.label == "words" else compute_search(cell)
     if cell.method == "right reasons":
@@ -70,18 +70,18 @@ def compute(cell: Cell, _folder: Path) -> Record:
 
 
 def compute_fit(cell: Cell) -> Record:
-    """Train with one annotation, and judge on the test rows, whose confound is broken."""
+    """Train with one annotation, and evaluate on the test rows, which do not have the confounder."""
     training = dict(cell.training)
     data = load_data(cell.data, seed=cell.seed, rows=training.pop("rows", None))
     began = time.monotonic()
     model = trained(data.train.x, data.train.y, forbidden(data, cell.label), seed=cell.seed, **cell.options, **training)
     seconds = time.monotonic() - began
-    told = {"train": model.score(data.train.x, data.train.y), "test": model.score(data.test.x, data.test.y)}
-    return {**told, **uses(model, data), "strength": model.strength_, "fit_seconds": seconds}
+    scores = {"train": model.score(data.train.x, data.train.y), "test": model.score(data.test.x, data.test.y)}
+    return {**scores, **uses(model, data), "strength": model.strength_, "fit_seconds": seconds}
 
 
 def uses(model: RightReasons, data: Dataset) -> dict[str, float]:
-    """Which share of the large slopes on test rows lies where."""
+    """Shares of the large input gradients of test rows, by region."""
     mask = model.explain(data.test.x[:2000]).mask.numpy()
     if data.name == "colours":
         return {f"in {name}": float(mask[:, rule_mask(rule)].sum() / mask.sum()) for name, rule in (("corners", CORNERS), ("top", TOP))}
@@ -89,12 +89,12 @@ def uses(model: RightReasons, data: Dataset) -> dict[str, float]:
 
 
 def search(cell: Cell) -> tuple[Dataset, AlternativeModels]:
-    """Three models, found one after the other without annotation."""
+    """Find three models one after the other, without annotation."""
     training = dict(cell.training)
     rows = training.pop("rows", None)
     data = load_data(cell.data, seed=cell.seed, rows=rows)
     outputs = int(data.train.y.max()) + 1
-    found = find_another_explanation(
+    alternatives = find_another_explanation(
         lambda: network(data.train.x.shape[1], outputs),
         data.frame(data.train),
         data.train.y,
@@ -104,74 +104,78 @@ def search(cell: Cell) -> tuple[Dataset, AlternativeModels]:
         trainer=RightReasons(nn.Identity(), **training),
         random_state=cell.seed,
     )
-    return data, found
+    return data, alternatives
 
 
 def compute_search(cell: Cell) -> Record:
-    """What the models of a search are worth where the confound is broken, and where they look."""
-    data, found = search(cell)
-    told: dict[str, float] = {"diversity": found.diversity}
-    for place, model in enumerate(found.models, start=1):
-        told |= {f"held out {place}": found.held_out_scores[place - 1], f"test {place}": model.score(data.test.x, data.test.y)}
-        told |= {f"{name} {place}": share for name, share in uses(model, data).items()}
-    return told
+    """Accuracy of the models of a search on rows without the confounder, and the inputs that they use."""
+    data, alternatives = search(cell)
+    record: dict[str, float] = {"diversity": alternatives.diversity}
+    for place, model in enumerate(alternatives.models, start=1):
+        record |= {f"held out {place}": alternatives.held_out_scores[place - 1], f"test {place}": model.score(data.test.x, data.test.y)}
+        record |= {f"{name} {place}": share for name, share in uses(model, data).items()}
+    return record
 
 
 def compute_words(cell: Cell) -> Record:
-    """The words that stand in most test posts with a large slope, for each model of a search."""
-    data, found = search(cell)
+    """The words with a large input gradient in most test posts, per model of a search."""
+    data, alternatives = search(cell)
     names = np.array(data.frame(data.test).columns)
-    counts = [(model.explain(data.test.x).mask.numpy() & (data.test.x != 0)).sum(0) for model in found.models]
+    counts = [(model.explain(data.test.x).mask.numpy() & (data.test.x != 0)).sum(0) for model in alternatives.models]
     words = [", ".join(names[np.argsort(-count, kind="stable")[:WORDS]]) for count in counts]
     return {f"words {place}": line for place, line in enumerate(words, start=1)}
 
 
 def search_figure(cell: Cell, shape: tuple[int, ...] | None) -> Drawn:
-    """The models of a search side by side, on a few test rows."""
+    """Draw the models of a search on a few test rows."""
     from ..report import another_explanation
 
-    data, found = search(cell)
+    data, alternatives = search(cell)
     titles = tuple(f"class {label}" for label in data.test.y[:SHOWN])
-    return another_explanation(found, data.test.x[:SHOWN], shape=shape, titles=titles)
+    return another_explanation(alternatives, data.test.x[:SHOWN], shape=shape, titles=titles)
 
 
 def compute_iris(cell: Cell) -> Record:
-    """One random split of irises beside tumours: test accuracy with the irises and with their columns at 0."""
+    """One random split of the joined iris and breast cancer columns: test accuracy with the iris columns, and with these at 0."""
     x, y = iris_beside_cancer()
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(cell.seed)).numpy()
-    seen, test = order[:67], order[67:]
+    train, test = order[:67], order[67:]
     if cell.options.get("standardised"):
-        x = ((x - x[seen].mean(0)) / x[seen].std(0)).astype(np.float32)
-    gone = np.where(np.arange(x.shape[1]) < IRIS, 0, x).astype(np.float32)
+        x = ((x - x[train].mean(0)) / x[train].std(0)).astype(np.float32)
+    without = np.where(np.arange(x.shape[1]) < IRIS, 0, x).astype(np.float32)
     mask = np.arange(x.shape[1]) < IRIS if cell.label.startswith("annotated") else None
-    model = trained(x[seen], y[seen], mask, seed=cell.seed, **cell.training)
+    model = trained(x[train], y[train], mask, seed=cell.seed, **cell.training)
     used = model.explain(x[test]).mask.numpy()
-    told = {"train": model.score(x[seen], y[seen]), "with iris": model.score(x[test], y[test]), "without": model.score(gone[test], y[test])}
-    return {**told, "in iris": float(used[:, :IRIS].sum() / used.sum()), "strength": model.strength_}
+    scores = {
+        "train": model.score(x[train], y[train]),
+        "with iris": model.score(x[test], y[test]),
+        "without": model.score(without[test], y[test]),
+    }
+    return {**scores, "in iris": float(used[:, :IRIS].sum() / used.sum()), "strength": model.strength_}
 
 
 def compute_selection(cell: Cell) -> Record:
-    """A network that sees only what its selector keeps, which is charged for keeping marked features: joint training with L2X."""
+    """Train L2X with a cost on keeping marked features: its predictor sees only what the selector keeps."""
     data = load_data(cell.data, seed=cell.seed)
     scene = Scenario(cell.label, data, cell.seed)
     rows = replace(scene.batch(data.train), irrelevant=torch.from_numpy(confound(data.train)))
     with seeded(cell.seed):
         method = METHODS["l2x"](scene.features, scene.outputs, keep=cell.options["keep"])
-        charged = (*method.objective.penalties, Irrelevant(cell.options["price"]))
-        method.objective = replace(method.objective, penalties=charged)
+        penalties = (*method.objective.penalties, Irrelevant(cell.options["price"]))
+        method.objective = replace(method.objective, penalties=penalties)
         settings = Settings(seed=cell.seed, batch_size=128, **cell.training)
         fit(method, method.phases(), *first_tenth(rows), settings)
     method.eval()
-    told = {}
+    scores = {}
     for name, part in (("train", data.train), ("test", data.test)):
         x = scene.features.encode(part.x).x
         _, mask = method.explain(x)
-        told[name] = float((method.probabilities(x, mask).argmax(1).numpy() == part.y).mean())
-    return {**told, "in confound": float((mask.numpy() & confound(data.test)).sum() / mask.sum())}
+        scores[name] = float((method.probabilities(x, mask).argmax(1).numpy() == part.y).mean())
+    return {**scores, "in confound": float((mask.numpy() & confound(data.test)).sum() / mask.sum())}
 
 
 def compute_speed(cell: Cell) -> Record:
-    """Train briefly, then explain test rows: all at once by input gradients, and a few one by one by LIME for tables."""
+    """Train briefly, then explain test rows: all at once by input gradients, or a few one by one by LIME for tables."""
     data = load_data(cell.data, seed=cell.seed)
     model = trained(data.train.x[:2000], data.train.y[:2000], None, seed=cell.seed, **cell.training)
     rows = data.test.x

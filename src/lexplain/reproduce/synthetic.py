@@ -1,4 +1,4 @@
-"""A cell on data whose truth is known: fit from labels, explain the test rows, judge."""
+"""Cells on data with known ground truth: fit from labels, explain the test rows, and evaluate."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from .table import measure_means
 
 
 def build(cell: Cell, features: Features) -> Method:
-    """The recipe of a cell; an estimator, an imputer and an objective are given as (name, settings)."""
+    """The method of a cell, whose estimator, imputer and objective are pairs (name, settings)."""
     options: dict[str, Any] = dict(cell.options)
-    if options.pop("surrogate", False):  # the predictor learns on random masks instead of the selector's
+    if options.pop("surrogate", False):  # the predictor is trained on random masks instead of the selector's
         options["schedule"] = PredictorSchedule(masks=FixedRate)
     for name, family in (("estimator", estimators), ("imputer", imputers), ("objective", objectives)):
         if name in options:
@@ -39,13 +39,13 @@ def build(cell: Cell, features: Features) -> Method:
 
 @lru_cache(maxsize=32)
 def _scene(name: str, rows: int | None, seed: int) -> tuple[Scenario, Evaluators]:
-    """A data set and a seed, and the evaluators that all methods share: they know none of them."""
+    """A data set with a seed, and its evaluators, which do not depend on the method."""
     scene = Scenario(name, load_data(name, seed=seed, rows=rows), seed)
     return scene, replace(scene.evaluators(), split=first_tenth)
 
 
 def compute(cell: Cell, _folder: Path) -> dict[str, float]:
-    """Fit, explain the test rows, and take the papers' metrics by an evaluator that has seen the training rows alone."""
+    """Fit, explain the test rows, and compute the papers' measures by an evaluator trained on the training rows only."""
     scene, evaluators = _scene(cell.data, cell.training.get("rows"), cell.seed)
     train, validation = first_tenth(scene.batch(scene.data.train))
     settings = Settings(seed=cell.seed, **{name: value for name, value in cell.training.items() if name != "rows"})

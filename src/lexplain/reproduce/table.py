@@ -1,4 +1,4 @@
-"""What a table of the papers is: its cells, what computes them, and the page that is made of them."""
+"""Tables of the papers: their cells, the function that computes a cell, and the page."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Section: TypeAlias = tuple[str, pd.DataFrame]  # a heading, and the table below it
 Drawn: TypeAlias = "Figure | Axes | None"  # None: nothing to draw
-Figures: TypeAlias = Mapping[str, Callable[[], Drawn]]  # names of files to what draws them
+Figures: TypeAlias = Mapping[str, Callable[[], Drawn]]  # file name → function that draws the figure
 
 
 @dataclass(frozen=True)
 class Run:
-    """One call of `lexplain reproduce`; see `reproduce` for what its fields mean."""
+    """One call of `lexplain reproduce`. See `reproduce` for its fields."""
 
     name: str
     quick: bool = False
@@ -40,12 +40,12 @@ class Run:
 
     @property
     def folder(self) -> Path:
-        """Where the page and its cells lie."""
+        """The folder of the page and its cells."""
         return self.out / (f"{self.name}-quick" if self.quick else self.name)
 
     @property
     def command(self) -> str:
-        """What to write on the command line for the same page."""
+        """The command that writes the same page."""
         return f"lexplain reproduce {self.name}{' --quick' if self.quick else ''} --seeds {self.seeds}"
 
 
@@ -54,24 +54,24 @@ class Results:
     """The finished cells of a run."""
 
     run: Run
-    asked: Sequence[Cell]  # all cells that the page should be made of
-    records: Mapping[str, Record]  # of the finished ones, by their keys
+    cells: Sequence[Cell]  # all cells of the page, finished or not
+    records: Mapping[str, Record]  # of finished cells, by key
 
     def frame(self, cells: Iterable[Cell] | None = None, *, percent: Iterable[str] = ()) -> pd.DataFrame:
-        """One row a finished cell, of some cells or all, in their order; some columns in percent. None finished is refused."""
-        wanted = {cell.key: None for cell in (self.asked if cells is None else cells)}
-        frame = check.not_empty(pd.DataFrame([self.records[key] for key in wanted if key in self.records]))
+        """One row per finished cell, in the order of the cells, with some columns in percent. Raise if no cell is finished."""
+        keys = {cell.key: None for cell in (self.cells if cells is None else cells)}
+        frame = check.not_empty(pd.DataFrame([self.records[key] for key in keys if key in self.records]))
         return frame.assign(**{name: 100 * frame[name] for name in percent if name in frame})
 
 
 @dataclass(frozen=True)
 class Page:
-    """What a table writes: its numbers, its sections and its figures."""
+    """The content of a page: its numbers, its sections and its figures."""
 
-    frame: pd.DataFrame  # one row a finished cell, for results.csv
+    frame: pd.DataFrame  # one row per finished cell, for results.csv
     sections: Sequence[Section]
     figures: Figures = field(default_factory=dict)
-    notes: str = ""  # beside those of the table
+    notes: str = ""  # in addition to those of the table
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,15 @@ class Table:
     """One name of `lexplain reproduce`.
 
     Args:
-        name: of the table, and of its folder.
-        about: one line for the menu.
-        title: of the page.
-        notes: how to read the numbers.
-        cells: whether it is to be quick, and how many seeds, to the cells.
-        compute: a cell, and the folder of the table for what is kept beside it, to what came out.
-        page: the finished cells to the page.
-        revision: raised when the numbers of the table change.
-        shares: a cell and that folder to what it shares with others; see `experiments.store.run_cells`.
+        name: Name of the table and of its folder.
+        about: One line for the list of tables.
+        title: Title of the page.
+        notes: Text that explains the numbers.
+        cells: Function that returns the cells, given whether to be quick and the number of seeds.
+        compute: Function that returns the numbers of a cell. It also gets the folder of the table, for files of the cell.
+        page: Function that returns the page of the finished cells.
+        revision: Number that is increased when the numbers of the table change.
+        shares: Function of a cell and the folder that yields what the cell shares with others; see `experiments.store.run_cells`.
     """
 
     name: str
@@ -101,27 +101,27 @@ class Table:
     shares: Callable[[Cell, Path], Iterable[tuple[str, Callable[[], object]]]] | None = None
 
     def results(self, run: Run) -> Results:
-        """Compute the cells that are missing, and return all that are finished."""
-        asked = self.cells(run.quick, run.seeds)
+        """Compute the missing cells, and return all finished ones."""
+        cells = self.cells(run.quick, run.seeds)
         records = run_cells(
-            asked,
-            partial(_beside, self.compute, run.folder),
+            cells,
+            partial(_in_folder, self.compute, run.folder),
             run.folder / "cells",
             revision=self.revision,
             workers=run.workers,
             recompute=run.recompute,
             render_only=run.render_only,
-            shares=None if self.shares is None else partial(_beside, self.shares, run.folder),
+            shares=None if self.shares is None else partial(_in_folder, self.shares, run.folder),
         )
-        return Results(run, asked, {record["key"]: record for record in records})
+        return Results(run, cells, {record["key"]: record for record in records})
 
 
-def _beside(function: Callable[[Cell, Path], Result], folder: Path, cell: Cell) -> Result:
+def _in_folder(function: Callable[[Cell, Path], Result], folder: Path, cell: Cell) -> Result:
     """Call a function of a cell and of the folder of its table."""
     return function(cell, folder)
 
 
-# What the columns of a cell are called, by the key of the measure that they hold.
+# Names of the columns of a cell, by the key of the measure.
 COLUMNS = {
     "acc": "ACC",
     "auroc": "AUROC",
@@ -140,11 +140,11 @@ COLUMNS = {
 
 
 def measure_means(evaluation: Evaluation, keys: Sequence[str] = tuple(COLUMNS)) -> dict[str, float]:
-    """The means of some measures of `auditing.MEASURES`, by column; those that lack what they need, such as the truth, are left out."""
+    """The means of some measures of `auditing.MEASURES`, by column. Measures that cannot be computed are left out."""
     return {COLUMNS[key]: value for key, value in means(evaluation, keys).items()}
 
 
 def in_order(frame: pd.DataFrame, columns: list[str], order: Iterable[object]) -> pd.DataFrame:
-    """The rows in the order in which the values of some columns are named."""
+    """The rows sorted by some columns, whose values are in a given order."""
     places = {name: place for place, name in enumerate(order)}
     return frame.sort_values(columns, key=lambda column: column.map(places), kind="stable")
