@@ -164,7 +164,8 @@ def sweep_page(results: Results) -> Page:
     columns = ["train", "test", "in confound", "strength"]
     frame = results.frame(percent=columns[:-1])
     frame["asked"] = [str(options["strength"]) for options in frame["options"]]
-    return Page(frame, [("Means over seeds", mean_and_spread(frame, ["data", "asked"], columns))], {"sweep": lambda: _sweep_figure(frame)})
+    means = mean_and_spread(frame.rename(columns={"asked": "requested strength"}), ["data", "requested strength"], columns)
+    return Page(frame, [("Means over seeds", means)], {"sweep": lambda: _sweep_figure(frame)})
 
 
 def _sweep_figure(frame: pd.DataFrame) -> Drawn:
