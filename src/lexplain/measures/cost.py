@@ -66,7 +66,7 @@ def break_even_estimate(fit_seconds: float, seconds_a_row: float, peer_seconds: 
     """The `break_even` against a peer that took `peer_seconds` (b,) for single rows, with the interval from that of their mean.
 
     Example:
-        >>> break_even_estimate(60.0, 0.0, torch.tensor([0.03, 0.03]))
+        >>> break_even_estimate(60.0, 0.0, torch.tensor([0.03, 0.03], dtype=torch.double))
         Estimate(mean=2000, low=2000, high=2000, n=2, level=0.95)
     """
     peer = bootstrap(peer_seconds)

@@ -77,7 +77,7 @@ class Method(nn.Module):
         return self.selector(batch.x, batch.context, batch.valid)  # type: ignore[no-any-return]  # nn.Module's call
 
     def kl_to_full(self, batch: Batch, mask: Tensor) -> Tensor:
-        """KL divergence (M, b), in nats, of predictions from masks (M, 1, b, d) to those from full rows, outside the log.
+        """KL divergence (M, b), in nats, between predictions from full rows and from masks (M, 1, b, d), outside the log.
 
         All masks of a row use the same imputed values, so that masks can be compared.
         """
