@@ -28,8 +28,8 @@ def audit(
 ) -> None:
     """Test whether explanations are honest.
 
-    The evaluators are never applied to rows that they were trained on. For a built-in data set, they are trained on its
-    train split and applied to its test split. Try: lexplain audit model.lex s3 --out card.html
+    Honest means that the choice of features reveals no more than their values do. Networks test this (evaluators), on rows that they
+    were not trained on: the test split of a built-in data set. Try: lexplain audit model.lex s3 --out card.html
     """
     from .. import auditing, check
     from ..data import DATASETS

@@ -31,8 +31,7 @@ def compare(
 ) -> None:
     """Fit and evaluate several explainers on the same data.
 
-    One EVAL-X per data set and seed evaluates all explainers. Ground truth is used if the data set has it.
-
+    EVAL-X, a network trained on random subsets of features, evaluates all of them.
     Try: lexplain compare realx l2x shap --data s3 --data s1 --keep 5 --out table.csv
     """
     from ..experiments import compare as run

@@ -15,7 +15,7 @@ def explain(
 ) -> None:
     """Explain each row of a file or data set.
 
-    Of a built-in data set, the test split is explained. Columns that were not used in the fit are ignored.
+    A built-in data set is explained on its test split. Columns that were not used in the fit are ignored.
     Try: lexplain explain model.lex s3 --out page.html
     """
     from ..data.files import find_rows

@@ -17,12 +17,12 @@ Label = Annotated[
     str | None, Option(metavar="COLUMN", help="Target column of a CSV file. Default: the last column called y, label, target or class.")
 ]
 OutputColumns = Annotated[
-    str | None, Option(metavar="COL,COL", help="All columns with a model's class probabilities, to be explained instead of labels.")
+    str | None, Option(metavar="COL,COL", help="All columns of a model's class probabilities, explained as the target.")
 ]
 Device = Annotated[str, Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")]
 Seed = Annotated[int, Option(help="Random seed.")]
-Seeds = Annotated[int, Option(min=1, help="Number of repetitions.")]
-Recompute = Annotated[bool, Option("--recompute", help="Recompute cells that were computed by other code.")]
+Seeds = Annotated[int, Option(min=1, help="Number of repetitions, with different random seeds.")]
+Recompute = Annotated[bool, Option("--recompute", help="Recompute results that were computed by other code.")]
 Workers = Annotated[int, Option(min=1, help="Number of processes.")]
 
 # ---- data ----
@@ -47,16 +47,13 @@ Keep = Annotated[
     ),
 ]
 Penalty = Annotated[float | None, Option(help="Instead of --keep: cost in nats of keeping all features.")]
-Patch = Annotated[
-    int | None,
-    Option(min=1, help="For images: side of a patch in pixels. Default: that of the data set, otherwise 1 for images up to 64 pixels."),
-]
-Imputer = Annotated[str | None, Option(help="Imputer of hidden values, such as GaussianMixture. Default: chosen by the method.")]
+Patch = Annotated[int | None, Option(min=1, help="Images: side of a patch in pixels. Default: that of the data set, or 1 up to 64 pixels.")]
+Imputer = Annotated[str | None, Option(help="Imputer that replaces hidden values, such as GaussianMixture. Default: set by the method.")]
 Continuity = Annotated[
     float | None, Option(help="For images: cost of each break in a mask, such as 0.01. Higher values give connected masks.")
 ]
-Tolerance = Annotated[float | None, Option(help="With --keep auto: accepted change of predictions, in nats.")]
-TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that EVAL-X may lose.")]
+Tolerance = Annotated[float | None, Option(help="With --keep auto: accepted change of predictions, in nats (0.01 nats: about 1 %).")]
+TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that may be lost (measured by EVAL-X).")]
 Budget = Annotated[str, Option(help="default, or thorough (three times as many networks, and more rounds).")]
 RegimeName = Annotated[str | None, Option(help="free (predictor and selector are trained together) or fixed (predictor first).")]
 Epochs = Annotated[int | None, Option(help="Passes over the rows.")]
@@ -78,15 +75,12 @@ RowsShown = Annotated[int, Option(min=0, help="Number of rows to print.")]
 
 Audited = Annotated[
     Path,
-    Argument(
-        metavar="EXPLANATION",
-        help="File written by lexplain fit, or scores or masks of another tool for the rows of DATA (.csv, .npy, .json).",
-    ),
+    Argument(metavar="EXPLANATION", help="File written by lexplain fit, or another tool's scores or masks of DATA (.csv, .npy, .json)."),
 ]
 EvaluatorRows = Annotated[str | None, Option(metavar="DATA", help="Rows to train the evaluators on. Default: two halves of DATA.")]
 KeepForScores = Annotated[int | None, Option(min=1, help="For scores of another tool: number of features per row that count as kept.")]
 Measures = Annotated[list[str] | None, Option(help="Measure to add, such as retraining; repeatable. Default: the fast ones.")]
-Margin = Annotated[float, Option(min=0.0, help="Encoding in nats that is tolerated.")]
+Margin = Annotated[float, Option(min=0.0, help="Nats that the choice of features may reveal beyond their values.")]
 CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")]
 
 # ---- compare ----
@@ -97,7 +91,7 @@ KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default
 ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable.")]
 TestRows = Annotated[int | None, Option(min=1, help="Maximum number of test rows to explain. Default: all; 200 for shap and lime.")]
 TableFile = Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")]
-Store = Annotated[Path | None, Option(help="Folder for finished cells. Run again to resume.")]
+Store = Annotated[Path | None, Option(help="Folder for finished results. Run again to resume.")]
 
 # ---- demo, reproduce ----
 
@@ -111,9 +105,7 @@ ResultsFolder = Annotated[Path, Option(help="Folder of the results.")]
 
 NetworkFile = Annotated[Path | None, Option(help="Write the network to this .safetensors file.")]
 Irrelevant = Annotated[list[str] | None, Option(metavar="COLUMN", help="Column that the network must not use; repeatable.")]
-Annotations = Annotated[
-    Path | None, Option(help="A .csv file with the columns row (from 0) and feature: features that must not be used in these rows.")
-]
+Annotations = Annotated[Path | None, Option(help="A .csv file with columns row (from 0) and feature, which must not be used in that row.")]
 Strength = Annotated[str, Option(metavar="auto|10", help="Weight of the penalty on the columns that must not be used.")]
 OtherRows = Annotated[str | None, Option(metavar="DATA", help="Rows to score and explain. Default: the training rows.")]
 PredictionFile = Annotated[Path | None, Option(help="Write the predictions for the rows of --test: .csv.")]

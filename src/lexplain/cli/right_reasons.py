@@ -51,20 +51,16 @@ def right_reasons(
     settings: dict[str, Any] = {"strength": _strength_asked(strength), "epochs": epochs, "random_state": seed, "device": device}
     plain = RightReasons(features=features, **settings).fit(rows.x, rows.y)
     right = RightReasons(features=features, **settings).fit(rows.x, rows.y, irrelevant_mask=mask)
-    eval_rows = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
-    explained = right.explain(eval_rows.x)
-    _show_use(plain.explain(eval_rows.x), explained)
-    scores = (
-        ""
-        if eval_rows.y is None
-        else f"; score {plain.score(eval_rows.x, eval_rows.y):.3f} without the marks, {right.score(eval_rows.x, eval_rows.y):.3f} with them"
-    )
+    other = rows if test is None else find_rows(test, "test", None if test in DATASETS else label, known=features)
+    explained = right.explain(other.x)
+    _show_use(plain.explain(other.x), explained)
+    scores = "" if other.y is None else f"; score {plain.score(other.x, other.y):.3f} plain, {right.score(other.x, other.y):.3f} annotated"
     used = f"; {right.still_used_:.0%} of held-out predictions still change when the marked columns change"
     typer.echo(f"{len(rows.x):,} rows, strength {right.strength_:.3g}{scores}{used}")
     if out is not None:
         right.save(out)
         typer.echo(f"Written to {out}")
-    write_out(predictions, {".csv": lambda: pd.DataFrame({"prediction": right.predict(eval_rows.x)}).to_csv(index_label="row")})
+    write_out(predictions, {".csv": lambda: pd.DataFrame({"prediction": right.predict(other.x)}).to_csv(index_label="row")})
     write_out(report, {".html": explained.to_html})
 
 
@@ -94,6 +90,4 @@ def _show_use(plain: Explanation, right: Explanation) -> None:
     names = right.column_names
     before, after = (explanation.scores.mean(0) / explanation.scores.mean(0).sum() for explanation in (plain, right))
     order = before.maximum(after).argsort(descending=True).tolist()[:15]
-    show_table(
-        ["column", "without the marks", "with the marks"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order]
-    )
+    show_table(["column", "plain", "annotated"], [(names[j], f"{float(before[j]):.1%}", f"{float(after[j]):.1%}") for j in order])

@@ -74,7 +74,7 @@ def _numbers_alone(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
     invalid = [str(name) for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
     if invalid:
         raise ValueError(
-            f"{path} has text in {', '.join(invalid[:3])}. A file of scores has one column of numbers per feature, and no others."
+            f"{path} has text in {', '.join(invalid[:3])}. A file of scores has one numeric column per feature, and no others."
         )
     return frame
 

@@ -156,8 +156,7 @@ def _planted(cell: Cell, data: Dataset) -> tuple[Tensor, Tensor]:
 
 
 def _learned(cell: Cell, scene: Scenario) -> tuple[Tensor, Tensor]:
-    # If possible, the method is trained on other rows: a selector has seen the labels of its own training rows, on which the mask readers
-    # are trained too.
+    # If possible, on other rows than the mask readers: in its own training rows, a selector encodes more, because it has seen their labels.
     data, features = scene.data, scene.features
     own = data.train if cell.data == "digits" else load_data(cell.data, seed=cell.seed + OTHER, rows=cell.training["rows"]).train
     settings = Settings(seed=cell.seed, **{name: cell.training[name] for name in TRAINING[cell.label]})

@@ -75,14 +75,7 @@ PANELS = (
         0.5,
         light=("marginal", ZERO),
     ),
-    Panels(
-        "lex-sp-fashion",
-        "LEX: the same panels, where the clothing determines the label",
-        "sp_fashion",
-        {0.25: Steps(3000, 0.33)},
-        0.25,
-        5.0,
-    ),
+    Panels("lex-sp-fashion", "LEX: the same panels, with the clothing as the label", "sp_fashion", {0.25: Steps(3000, 0.33)}, 0.25, 5.0),
 )
 
 
@@ -170,17 +163,16 @@ def _sweep(over: pd.DataFrame) -> Drawn:
 
 NOTES = (
     "A digit and a piece of clothing are next to each other in random order. The label is that of one of them, so each pixel kept in the "
-    "other panel is wrong. A U-Net selects exactly k pixels per row ({width} channels, two levels), and a small convolutional network "
-    "predicts. (Method `sufficient`: one imputation per mask, outside the log; the scores of a row have a standard deviation of 4.) The "
-    "full recipe has {steps:,} steps of {batch} images. Its predictor is trained on random masks of all sizes, so that a selection cannot "
-    "encode the label. In the last {last:.0%} of the steps, when the selector is finished, it is trained on the selector's masks. Zero "
-    "imputation is that of LEX, where the predictor is always trained on the selector's masks; surrogate zero is that of REAL-X, on masks "
-    "that show each pixel with probability 1/2. ACC: accuracy of the method's own predictor from the kept pixels, averaged over 20 "
-    "imputations. eACC and eAUROC: those of EVAL-X, a separate network trained on masks that show each pixel with probability 1/2; masks "
-    "with few pixels are new to it. eACC, any rate: that of a network trained on masks of all sizes. Breaks: pairs of neighbours with only "
-    "one of them kept, per kept pixel. On a GPU, products have half precision (bf16). Seconds are those of fits in parallel with up to 15 "
-    "others on the same machine. LEX publishes curves only: its mixture of logistics is best near 10 % of the pixels on SP-MNIST, and the "
-    "accuracy without selection is .97."
+    "other panel is wrong. A U-Net ({width} channels, two levels) selects exactly k pixels per row; a small convolutional one predicts. "
+    "(Method `sufficient`: one imputation per mask, outside the log; scores of a row have a standard deviation of 4.) The full recipe has "
+    "{steps:,} steps of {batch} images. Its predictor is trained on random masks of all sizes, so that selections cannot encode the label; "
+    "in the last {last:.0%} of the steps, when the selector is finished, on the selector's masks. Zero imputation trains the predictor on "
+    "the selector's masks (LEX); surrogate zero on masks that show each pixel with probability 1/2 (REAL-X). ACC: accuracy of the method's "
+    "own predictor from the kept pixels, averaged over 20 imputations. eACC, eAUROC: those of EVAL-X, a separate network trained with each "
+    "pixel visible with probability 1/2; masks with few pixels are new to it. eACC, any rate: that of a network trained on masks of all "
+    "sizes. Breaks: pairs of neighbours with only one of them kept, per kept pixel. On a GPU, products have half precision (bf16). Seconds "
+    "are those of fits in parallel with up to 15 others. LEX publishes curves only: its mixture of logistics is best near 10 % of the "
+    "pixels on SP-MNIST, and the accuracy without selection is .97."
 )
 LIGHTER = (
     f" At 2 and 20 % of the pixels, the full recipe has {SHORT.steps:,} steps, with the selector finished in the last {SHORT.last:.0%}. "

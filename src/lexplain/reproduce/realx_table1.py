@@ -130,8 +130,7 @@ TABLE = Table(
     "REAL-X, table 1: S1, S2 and S3 from labels",
     "10,000 test rows are evaluated by EVAL-X, a separate network (each feature is visible with probability 1/2; hidden ones are 0, and "
     "the mask is a second input). k and lambda are the published ones; lambda multiplies the mean of the probabilities. CFSR, TPR, FDR, "
-    "ACC and eACC are in percent. Encoding: information in nats that the choice of features carries about the target beyond "
-    "their values. The "
+    "ACC and eACC are in percent. Encoding: nats that the choice of features reveals about the target beyond their values. The "
     "last table shows why eAUROC alone hardly identifies methods that encode: without the control-flow feature, the order of rows is "
     "almost the same, but the log-likelihood is lower. The encoding column estimates this loss. Bars in the figures of ACC and eACC are "
     "one standard deviation over seeds on each side of the mean, not confidence intervals.",

@@ -139,19 +139,15 @@ def compute_iris(cell: Cell) -> Record:
     """One random split of the joined iris and breast cancer columns: test accuracy with the iris columns, and with these at 0."""
     x, y = iris_beside_cancer()
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(cell.seed)).numpy()
-    train, test = order[:67], order[67:]
+    seen, test = order[:67], order[67:]
     if cell.options.get("standardised"):
-        x = ((x - x[train].mean(0)) / x[train].std(0)).astype(np.float32)
-    without = np.where(np.arange(x.shape[1]) < IRIS, 0, x).astype(np.float32)
+        x = ((x - x[seen].mean(0)) / x[seen].std(0)).astype(np.float32)
+    gone = np.where(np.arange(x.shape[1]) < IRIS, 0, x).astype(np.float32)
     mask = np.arange(x.shape[1]) < IRIS if cell.label.startswith("annotated") else None
-    model = trained(x[train], y[train], mask, seed=cell.seed, **cell.training)
+    model = trained(x[seen], y[seen], mask, seed=cell.seed, **cell.training)
     used = model.explain(x[test]).mask.numpy()
-    scores = {
-        "train": model.score(x[train], y[train]),
-        "with iris": model.score(x[test], y[test]),
-        "without": model.score(without[test], y[test]),
-    }
-    return {**scores, "in iris": float(used[:, :IRIS].sum() / used.sum()), "strength": model.strength_}
+    out = {"train": model.score(x[seen], y[seen]), "with iris": model.score(x[test], y[test]), "without": model.score(gone[test], y[test])}
+    return {**out, "in iris": float(used[:, :IRIS].sum() / used.sum()), "strength": model.strength_}
 
 
 def compute_selection(cell: Cell) -> Record:

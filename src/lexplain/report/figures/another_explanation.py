@@ -21,8 +21,7 @@ def another_explanation(
 ) -> Figure:
     """Draw each model's accuracy and its explanation of the same rows, so that an expert can choose a model.
 
-    Pictures are drawn unchanged, with the pixels that a model uses in orange. Rows of a table are drawn as bars with the size of each
-    input gradient.
+    Pictures are drawn unchanged, with the pixels that a model uses in orange; rows of a table as bars of their input gradients.
 
     Args:
         found: The result of `find_another_explanation`.

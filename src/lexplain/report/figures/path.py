@@ -53,12 +53,10 @@ def _line(ax: Axes, points: pd.DataFrame, name: str, colour: str) -> list[Artist
     ax.plot(kept, middle, color=colour, linewidth=1.8)
     ax.grid(color=RULE, linewidth=0.6)
     marks: list[Artist] = []
-    for index in np.flatnonzero(points["chosen"].to_numpy(dtype=bool)):
-        ax.axvline(kept[index], color=ORANGE, linewidth=1, linestyle=":", zorder=1.5)
-        label = f"chosen: {kept[index]:.1f} features at {format_number(float(points['price'][index]))} nats each"
-        mark = Line2D(
-            [kept[index]], [middle[index]], color=ORANGE, marker="o", markersize=8, markeredgecolor="white", linestyle="", label=label
-        )
+    for i in np.flatnonzero(points["chosen"].to_numpy(dtype=bool)):
+        ax.axvline(kept[i], color=ORANGE, linewidth=1, linestyle=":", zorder=1.5)
+        text = f"chosen: {kept[i]:.1f} features at {format_number(float(points['price'][i]))} nats each"
+        mark = Line2D([kept[i]], [middle[i]], color=ORANGE, marker="o", markersize=8, markeredgecolor="white", linestyle="", label=text)
         marks.append(ax.add_line(mark))
         mark.set_zorder(4)
     return marks

@@ -34,13 +34,13 @@ def image_rows_html(explanation: Explanation, rows: Sequence[int], *, most: int 
     ends = [format_number(float(end or 0.0)) for end in (scale.vmin, scale.vmax)]
     bar = png(colours(np.linspace(0, 1, 120))[None, :, :3].repeat(10, 0))
     return TEMPLATES.get_template("image_rows.html").render(
-        rows=_drawn(explanation, rows, (scale, colours), run_predictor=True), word=score_word(explanation), ends=ends, bar=bar
+        rows=_drawn(explanation, rows, (scale, colours), run=True), word=score_word(explanation), ends=ends, bar=bar
     )
 
 
 def image_table(explanation: Explanation, rows: Sequence[int], *, summary: str, left_out: str) -> str:
     """Rows as an HTML table, for a notebook. The predictor is not run for it."""
-    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), run_predictor=explanation.compute_prediction is None)
+    drawn = _drawn(explanation, rows, shade(score_maps(explanation, rows)), run=explanation.compute_prediction is None)
     outcomes = any(row["outcome"] for row in drawn)
     return TEMPLATES.get_template("image_table.html").render(
         summary=summary, rows=drawn, left_out=left_out, outcomes=outcomes, note=_note(explanation), captions=CAPTIONS
@@ -67,16 +67,14 @@ def png(picture: np.ndarray) -> str:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def _drawn(
-    explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, run_predictor: bool
-) -> list[dict[str, object]]:
+def _drawn(explanation: Explanation, rows: Sequence[int], look: tuple[Normalize, Colormap], *, run: bool) -> list[dict[str, object]]:
     """The values of rows for their template."""
     features = explained_patches(explanation)
     views = four_views(explanation, rows, look, step=_step(features.shape))
     drawn: list[dict[str, object]] = []
     for nth, row in enumerate(rows):
         panels = [{"caption": caption, "src": png(enlarged(pictures[nth]))} for caption, pictures in views.items()]
-        text = read_row(explanation, row, most=BEST, kept_only=True, run_predictor=run_predictor)
+        text = read_row(explanation, row, most=BEST, kept_only=True, run_predictor=run)
         many = int(explanation.mask[row].sum())
         best = ", ".join(f"{item.name} ({format_number(item.score)})".replace(" ", NO_BREAK) for item in text.items)
         named = f"; highest scores: {best}" if best else ""
