@@ -47,7 +47,7 @@ def pictures(explanation: Explanation) -> list[Section]:
         ),
         Section(
             f"How often each {noun} is kept",
-            f"A {noun} that is kept in every row matters for all predictions. Other features matter only for the rows that keep them.",
+            f"A {noun} that is kept in every row matters for all predictions. The others matter only for the rows that keep them.",
             [feature_rates(explanation)],
         ),
     ]

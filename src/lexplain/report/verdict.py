@@ -103,7 +103,7 @@ def p_value_words(card: Card) -> str:
     text = "p < 0.001" if p < 0.001 else "p > 0.999" if p > 0.999 else f"p = {p:.3f}"
     low = card.encodes is False
     seen = "as low as this" if low else "as high as this"
-    return f"{text}: if the masks revealed exactly the margin, an estimate {seen} would occur in {_chance(1 - p if low else p)} audits"
+    return f"{text}: if the encoding were exactly the margin, an estimate {seen} would occur in {_chance(1 - p if low else p)} audits"
 
 
 def _chance(p: float) -> str:
