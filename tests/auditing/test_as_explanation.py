@@ -207,7 +207,7 @@ def test_captum():
     e = as_explanation(given, X, keep=1, target=CLASSES, method="integrated gradients")
     assert torch.equal(e.scores, given[0])
     assert torch.equal(e.mask, given[0].abs() == given[0].abs().max(1, keepdim=True).values)
-    with pytest.raises(ValueError, match="a tuple of 2 tensors, one for each input of a model"):
+    with pytest.raises(ValueError, match="tuple of 2 tensors"):
         as_explanation((rows, rows), X, keep=1)
 
 
@@ -273,8 +273,8 @@ def test_what_was_adopted_can_be_audited(short_judges):
         (np.where(TWO, np.nan, 1.0), {"keep": 2}, r"nan \(first at \(0, \d\)\)"),
         (np.where(TWO, np.inf, 1.0), {"keep": 2}, r"inf \(first at"),
         (SCORES, {}, r"keep= .*\(1 to 3\)"),
-        (SCORES, {"keep": 4}, r"keep=4, but of 4 features 1 to 3 can be kept"),
-        (SCORES, {"keep": 1.5}, r"keep=1\.5, but a rate lies between 0 and 1"),
+        (SCORES, {"keep": 4}, "keep=4 .*of 4 features, 1 to 3"),
+        (SCORES, {"keep": 1.5}, r"keep=1\.5 .*between 0 and 1"),
         (SCORES, {"keep": "auto"}, r"keep .*\(1 to 3\).* 'auto'"),
         (TWO, {"keep": 2}, "boolean mask .*keep=2"),
         (SCORES, {"keep": 2, "target": ["a"] * 6}, r"target .* index .* <U1 and shape \(6,\)"),

@@ -85,5 +85,5 @@ def test_one_member_has_no_width_and_a_level_is_a_share():
     explainer = CXPlain(steps=5, members=1).fit(X, model=linear)
     low, high = explainer.interval(X[:5])
     assert np.array_equal(low, high)
-    with pytest.raises(ValueError, match="level=95, but a number between 0 and 1"):
+    with pytest.raises(ValueError, match=r"level .*95"):
         explainer.interval(X[:5], level=95)

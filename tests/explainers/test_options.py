@@ -52,13 +52,13 @@ def test_options_beside_a_method_built_from_parts_are_refused():
     "options", [{"own_share": -0.1}, {"own_share": 2}, {"last": "half"}, {"last": 1.0}, {"spread": 0.0}, {"temperature": None}]
 )
 def test_values_that_make_no_sense_are_refused(options):
-    with pytest.raises(ValueError, match=f"{next(iter(options))}="):
+    with pytest.raises(ValueError, match=next(iter(options))):
         quick("sufficient", options=options).fit(PICTURES, LABELS)
 
 
 @pytest.mark.parametrize("method", ["l2x", "realx", "basex", "lex", "vibi"])
 def test_no_method_takes_a_temperature_below_zero(method):
-    with pytest.raises(ValueError, match="temperature=-1"):
+    with pytest.raises(ValueError, match=r"temperature .*-1"):
         quick(method, options={"temperature": -1}).fit(X, Y)
 
 

@@ -55,7 +55,7 @@ class Gaussian(nn.Module):
 
     @classmethod
     def fit(cls, x: Tensor, *, ridge: float = 1e-3) -> Gaussian:
-        """Learn mean and covariance from training rows; the ridge makes it invertible if columns are equal."""
+        """Learn mean and covariance from training rows; the ridge keeps the covariance invertible."""
         x = x.flatten(1)
         covariance = torch.cov(x.T.double(), correction=0).reshape(x.shape[1], x.shape[1])
         level = ridge * covariance.diagonal().clamp_min(1e-6)
