@@ -484,7 +484,7 @@ def test_the_command(tmp_path, monkeypatch):
         out = tmp_path / f"table.{ending}"
         done = CliRunner().invoke(cli.app, [*words, "--store", str(tmp_path / "store"), "--out", str(out)], env={"COLUMNS": "200"})
         assert done.exit_code == 0, done.output
-        assert "Paired tests of TPR" in done.output and "What it cost" in done.output and f"Written to {out}" in done.output
+        assert "Paired tests of TPR" in done.output and "Cost" in done.output and f"Written to {out}" in done.output
     assert len(pd.read_csv(tmp_path / "table.csv")) == len(pd.read_parquet(tmp_path / "table.parquet")) == 2 * 2 * 2 * 2
     assert len(list((tmp_path / "store").glob("*.json"))) == 8
     assert "Explainers compared" in (tmp_path / "table.html").read_text()
