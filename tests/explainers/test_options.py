@@ -63,7 +63,7 @@ def test_no_method_takes_a_temperature_below_zero(method):
 
 
 def test_an_estimator_is_an_object():
-    with pytest.raises(TypeError, match="estimator must be .*'reinforce'"):
+    with pytest.raises(TypeError, match=r"estimator must be .*'reinforce'"):
         quick("realx", options={"estimator": "reinforce"}).fit(X, Y)
 
 
