@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench clean
+.PHONY: demo test bench quality clean
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,9 @@ test: $(VENV)/.peers  ## style, types and tests
 
 bench: $(VENV)/.peers  ## speed against the bare network and against LIME and KernelSHAP
 	$(BIN)/python benchmarks/run.py
+
+quality: $(VENV)/.installed  ## how well the default finds the true features, next to the committed figures
+	$(BIN)/python benchmarks/quality.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

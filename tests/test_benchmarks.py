@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 FOLDER = Path(__file__).parent.parent / "benchmarks"
@@ -192,3 +193,36 @@ def test_a_way_counts_the_files_and_functions_that_a_call_enters():
     thread = Thread(target=lambda: lx.Columns().fit([[1.0], [2.0]]))
     way, _ = way_of(lambda: (thread.start(), thread.join()))
     assert "Columns.fit" in way["features/columns.py"]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_quality_compares_with_the_committed_figures(tmp_path, monkeypatch):
+    import quality as q
+
+    assert {(label, name) for label in q.USUAL for name in ("TPR", "FDR")} <= set(q.committed()), (
+        "the page has what `make quality` measures"
+    )
+    fits = pd.DataFrame({"set": ["S1"] * 2, "TPR": [97.0, 99.0], "FDR": [2.0, 4.0], "CFSR": 100.0, "kept": 4.0, "fit seconds": 1.0})
+    lines = q.table(fits)
+    page = tmp_path / "quality.md"
+    rows = [" | ".join(map(str, line)) for line in [lines.columns, ["---"] * len(lines.columns), *lines.to_numpy()]]
+    page.write_text("A title\n\n" + "\n".join(f"| {row} |" for row in rows))
+    monkeypatch.setattr(q, "PAGE", page)
+    known = q.committed()
+    assert known["S1", "TPR"] == (98.0, 1.41) and known["S1", "FDR"] == (3.0, 1.41)
+    assert not q.worse(fits, known)
+    assert not q.worse(fits.assign(TPR=94.0, FDR=1.0), known), "within three standard deviations, and better"
+    assert [line.split(",")[0] for line in q.worse(fits.assign(TPR=93.0, FDR=8.0, CFSR=98.9), known)] == [
+        "S1: TPR 93.00",
+        "S1: FDR 8.00",
+        "S1: CFSR 98.90",
+    ]
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_quality_knows_its_sets():
+    import quality as q
+
+    x, y, test, truth, control_flow = q.data_of("linear", 0, 0)
+    assert x.shape == test.shape == truth.shape == (10_000, 10) and truth.sum() == 50_000 and control_flow is None
+    assert np.corrcoef(x[:, :5].sum(1), y)[0, 1] == pytest.approx(1 / 1.25**0.5, abs=0.02)
