@@ -15,9 +15,9 @@ from lexplain.estimators import MarginalGains
 from lexplain.explainers import Explainer, FitWarning
 from lexplain.explainers.card import _costs, greedy_search
 from lexplain.explainers.findings import findings
-from lexplain.explainers.path import choose_point, combine_evaluators, compute_path, path_evaluator
+from lexplain.explainers.path import POINTS, choose_point, combine_evaluators, compute_path, path_evaluator
 from lexplain.features import Columns
-from lexplain.methods import Parts, Rounds, gains, realx
+from lexplain.methods import PRICE, Parts, Rounds, gains, realx
 from lexplain.models import Frozen
 from lexplain.networks import Selector
 
@@ -109,6 +109,28 @@ def test_the_work_may_be_split():
     parts = compute_path(known(0.3, 0.03, 0.003, 0.0003), rows(), None, max_rows=100)
     assert whole["kept"].tolist() == parts["kept"].tolist()
     assert np.allclose(whole["cost"], parts["cost"], rtol=0.2, atol=1e-3)
+
+
+def test_by_default_a_feature_is_kept_for_a_fixed_price(fitted):
+    chosen = fitted.path_.query("chosen")
+    assert chosen["price"].tolist() == [PRICE]
+    assert float(fitted.method_.selector.offset) == pytest.approx(-np.log(PRICE))
+    assert len(fitted.path_) == POINTS + 1
+    assert fitted.path_["price"].is_monotonic_increasing
+    assert fitted.explain(X).mask[:, 2:].float().mean() < 0.1 < fitted.explain(X).mask[:, :2].float().mean()
+
+
+@pytest.mark.parametrize("how", [{"keep": "auto"}, {"tolerance": 0.05}])
+def test_a_tolerance_and_a_model_choose_on_the_path(how):
+    explainer = Explainer(epochs=5, **how).fit(X, Y)
+    assert len(explainer.path_) == POINTS and PRICE not in set(explainer.path_["price"])
+    surrogate = Explainer(epochs=5).fit(X, model=lambda rows: np.stack([1 - (rows[:, 0] > 0), rows[:, 0] > 0], 1).astype(float))
+    assert PRICE not in set(surrogate.path_["price"])
+
+
+def test_real_values_have_the_price_in_standardised_units():
+    values = 1000 * (X[:, 0] + 0.5 * X[:, 1])
+    assert Explainer(epochs=5).fit(X, values).path_.query("chosen")["price"].tolist() == [PRICE]
 
 
 def test_the_sparsest_point_within_a_tolerance_is_chosen():
@@ -310,8 +332,13 @@ def test_a_surrogate_that_misses_the_model_is_a_finding():
         Explainer(epochs=20, batch_size=100).fit(X, model=erratic)
 
 
-def test_a_good_fit_has_no_findings(fitted):
-    assert fitted.findings_ == []
+def test_a_good_fit_has_no_findings():
+    assert Explainer(epochs=80, batch_size=100, keep="auto").fit(X, Y).findings_ == []
+
+
+def test_a_global_selection_is_a_finding(fitted):
+    assert fitted.explain(X).mask[:, :2].all()  # both columns matter in every row
+    assert len(fitted.findings_) == 1 and "every row keeps the same features" in fitted.findings_[0]
 
 
 # ---- refusals ----

@@ -289,3 +289,36 @@ def test_refuses_arrays_no_rows_and_networks_where_there_are_categories():
         fitted.encode(MIXED[:0])
     with pytest.raises(ValueError, match=r"\['job', .* torch network"):
         fitted.as_network_input(fitted.encode(MIXED).x)
+
+
+def test_bins_lie_between_quantiles_of_numbers():
+    numbers = np.random.default_rng(0).normal(size=(1000, 2)) * [1, 100]
+    rows = pd.DataFrame({"a": numbers[:, 0], "same": 1.0, "b": numbers[:, 1], "job": np.where(numbers[:, 0] > 0, "cook", "vet")})
+    features = Columns().fit(rows)
+    assert np.unique(features.bins[:, 0]).tolist() == [0, 2], "no constant column, and none of categories"
+    for column, name in ((0, "a"), (2, "b")):
+        _, low, width = features.bins[features.bins[:, 0] == column].T
+        assert len(low) == 16
+        assert np.allclose(low[1:], (low + width)[:-1])
+        values = (rows[name].to_numpy() - features.mean[column]) / features.scale[column]
+        assert np.allclose([*low, low[-1] + width[-1]], np.quantile(values, np.linspace(0, 1, 17), method="inverted_cdf"))
+
+
+@pytest.mark.parametrize(("columns", "bins"), [(2, 16), (22, 16), (30, 12), (60, 6), (90, 4), (300, 4)])
+def test_many_columns_have_fewer_bins_each(columns, bins):
+    features = Columns().fit(np.random.default_rng(0).normal(size=(100, columns)))
+    assert np.bincount(features.bins[:, 0].astype(int)).tolist() == [bins] * columns
+
+
+def test_values_that_come_again_have_fewer_bins():
+    assert Columns().fit(np.array([[0.0], [0.0], [1.0], [1.0]])).bins[:, 0].tolist() == [0]
+    halves = Columns().fit(np.repeat([[0.0], [1.0], [5.0]], [80, 10, 10], 0)).bins
+    assert len(halves) == 2, "one between each two of the three values"
+
+
+def test_features_of_files_before_bins_have_none():
+    fitted = Columns().fit(FRAME)
+    state = {name: value for name, value in fitted.state().items() if name != "bins"}
+    assert Columns.restore(json.loads(json.dumps(state))).bins is None
+    assert "bins" not in Columns.restore(state).state(), "they are written as they were"
+    assert np.array_equal(Columns.restore(json.loads(json.dumps(fitted.state()))).bins, fitted.bins)

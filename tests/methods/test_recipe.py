@@ -14,6 +14,7 @@ from lexplain.imputers import Constant
 from lexplain.masks import TopK
 from lexplain.methods import METHODS, Parts, gains, lex, realx, recipe
 from lexplain.models import Frozen
+from lexplain.networks import Ensemble
 
 FEATURES, OUTPUTS = Columns().fit(np.random.default_rng(0).normal(size=(30, 9))), Classes(2)
 SEEN = []
@@ -86,7 +87,9 @@ def test_another_kind_of_features_raises():
 
 def test_only_what_scales_itself_is_told_that_the_budget_is_thorough():
     plain, thorough = (gains(FEATURES, OUTPUTS, thorough=told) for told in (False, True))
-    assert len(thorough.predictor.network.weights[0]) > len(plain.predictor.network.weights[0])
+    one, two = ([*method.predictor.network.modules()] for method in (plain, thorough))
+    members = [next(len(each.weights[0]) for each in modules if isinstance(each, Ensemble)) for modules in (one, two)]
+    assert members[1] > members[0]
     assert len(thorough.phases()) > len(plain.phases())
     assert realx(FEATURES, OUTPUTS, thorough=True).name == "realx"
 

@@ -25,7 +25,7 @@ from .comparison import Comparison, comparison_of
 from .scenario import Scenario
 from .store import run_cells
 
-REVISION = 1  # raised when the numbers of cells change
+REVISION = 2  # raised when the numbers of cells change
 
 
 def compare(

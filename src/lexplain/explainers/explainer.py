@@ -38,8 +38,9 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     Args:
         method: Name of a method (`lexplain.METHODS`), a recipe, or a `Method`. "default" is gains for tables and sufficient for images.
-        keep: Number of features to keep, a rate in (0, 1), or "auto" (the fewest within the tolerance). None: "auto" for gains, otherwise
-            the method's default; 10 % for images.
+        keep: Number of features to keep, a rate in (0, 1), or "auto" (the fewest within the tolerance). None: for gains, every
+            feature with a gain of at least 0.0055 nats if labels are explained, and "auto" if a model is; otherwise the method's default;
+            10 % for images.
         penalty: Instead of keep: cost in nats of keeping all features (the papers' lambda).
         features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels up
             to 64 per side).

@@ -22,7 +22,7 @@ from ..core.seeding import seed_of
 from ..core.splits import Splits
 from ..imputers import IMPUTERS, limit_background
 from ..imputers.given import fit_imputer
-from ..methods import Method, Parts, Recipe
+from ..methods import PRICE, Method, Parts, Recipe
 from ..models import Problem, frozen_predictor
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
@@ -59,6 +59,9 @@ class Fitting:
         check_settings(explainer, self.recipe, problem.features.count, len(problem))
         self.keep = requested_keep(explainer, self.recipe)
         explains_labels = self.regime in ("free", "fixed")
+        open_size = explainer.keep is None and explainer.tolerance is None and explainer.tolerance_points is None
+        by_price = self.keep == "auto" and open_size and explains_labels and isinstance(self.recipe, Recipe)
+        self.price = PRICE if by_price else None  # per feature; None: chosen on the path, or given by the user
         self.problem = problem.asking(y if explains_labels else None, model)  # last, because a model may be slow
         label_target, model_target, _ = self.problem.targets
         target = label_target if explains_labels else model_target
@@ -89,7 +92,7 @@ class Fitting:
             path: pd.DataFrame | None = None
             if self.keep == "auto":
                 tolerance = (self.explainer.tolerance, self.explainer.tolerance_points)
-                path, more = choose_price(method, splits, settings, fabric, tolerance=tolerance)
+                path, more = choose_price(method, splits, settings, fabric, tolerance=tolerance, price=self.price)
                 history += more
             if type(method.imputer) in IMPUTERS.values():
                 method.imputer = limit_background(method.imputer)
@@ -122,7 +125,10 @@ class Fitting:
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
         thorough = explainer.budget == "thorough"
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough)
-        return recipe(features, self.target.outputs, parts, **recipe_arguments(explainer, recipe))
+        arguments = recipe_arguments(explainer, recipe)
+        if self.price is not None:
+            arguments["penalty"] = self.price * features.count
+        return recipe(features, self.target.outputs, parts, **arguments)
 
     def _settings(self, rows: int) -> Settings:
         explainer, pace = self.explainer, kind_of(self.problem.features).pace

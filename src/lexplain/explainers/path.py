@@ -35,7 +35,13 @@ PathEvaluator = Callable[[Batch, Tensor, int], Tensor]  # rows, masks (n, d) and
 
 
 def choose_price(
-    method: Method, splits: Splits, settings: Settings, fabric: Fabric, *, tolerance: tuple[float | None, float | None]
+    method: Method,
+    splits: Splits,
+    settings: Settings,
+    fabric: Fabric,
+    *,
+    tolerance: tuple[float | None, float | None],
+    price: float | None = None,
 ) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
     """Move the selector's threshold to the price that the tolerance chooses; return the path and the history of further training.
 
@@ -48,13 +54,18 @@ def choose_price(
         settings: Settings of the training.
         fabric: Device and precision.
         tolerance: Nats, and points of accuracy. Both None: the default in nats.
+        price: Price of a feature, instead of a tolerance. It becomes a point of the path.
     """
     nats, points = tolerance
     train, validation = splits.train, splits.validation
     evaluator, rows = path_evaluator(method, train, validation, decides=points is not None, fabric=fabric, seed=settings.seed)
 
     def set_price() -> pd.DataFrame:
-        path = choose_point(compute_path(method, rows, evaluator, max_rows=settings.max_rows), method, rows, nats=nats, points=points)
+        table = compute_path(method, rows, evaluator, max_rows=settings.max_rows, price=price)
+        if price is None:
+            path = choose_point(table, method, rows, nats=nats, points=points)
+        else:
+            path = table.assign(chosen=table["price"] == price)
         method.selector.offset.fill_(-log(chosen_value(path, "price")))
         return path
 
@@ -85,7 +96,9 @@ def required_path(path: pd.DataFrame | None) -> pd.DataFrame:
 
 
 @torch.no_grad()
-def compute_path(method: Method, batch: Batch, evaluator: PathEvaluator | None, *, max_rows: int) -> pd.DataFrame:
+def compute_path(
+    method: Method, batch: Batch, evaluator: PathEvaluator | None, *, max_rows: int, price: float | None = None
+) -> pd.DataFrame:
     """Features kept and cost at each price, on these rows: one row per price, from low to high. Masks are nested.
 
     The cost is the KL divergence, in nats, between predictions from full rows and from rows with the other features imputed. Predictions
@@ -93,10 +106,12 @@ def compute_path(method: Method, batch: Batch, evaluator: PathEvaluator | None, 
     and eacc_of_all its accuracy from all features.
     """
     prices = np.geomspace(MIN_GAIN, MAX_GAIN, POINTS)
+    if price is not None:
+        prices = np.sort(np.append(prices, price))
     gains = torch.cat([method.selector.logits(part.x, part.context) for part in batch.chunks(max_rows)]) - method.selector.offset
     masks = torch.stack([gains > log(price) for price in prices])  # (P, n, d)
     masks = masks if batch.valid is None else masks & batch.valid
-    step = max(1, max_rows // POINTS)
+    step = max(1, max_rows // len(prices))
     chunks = masks.split_with_sizes([len(part) for part in batch.chunks(step)], 1)
     costs = torch.cat([_cost(method, part, mask) for part, mask in zip(batch.chunks(step), chunks, strict=True)], 1)
     table = pd.DataFrame({"price": prices, "kept": masks.sum(-1).double().mean(1).cpu().numpy()})

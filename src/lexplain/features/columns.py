@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,9 @@ from ..core.contracts import Encoded, RawRows
 from ..core.rows import as_array
 from .feature_kind import FeatureKind, truth_of, truth_values
 from .tables import ColumnType, as_type, finite_numbers, known_categories, table, two_axes
+
+MIN_BINS, MAX_BINS, ALL_BINS = 4, 16, 360  # bins per number: fewer where there are many columns, so that networks stay small
+QUANTILE_ROWS = 20_000  # rows that quantiles are computed from, evenly spaced
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +37,7 @@ class Columns(FeatureKind):
     types: tuple[ColumnType, ...] = ()  # one per raw column
     mean: np.ndarray | None = None  # (D,) of the encoded columns
     scale: np.ndarray | None = None  # (D,)
+    bins: np.ndarray | None = None  # (m, 3) between quantiles of numbers: encoded column, lower edge, width; None: files before bins
 
     def fit(self, X: RawRows) -> Columns:
         """Learn names, categories, means and scales from training rows."""
@@ -57,7 +62,20 @@ class Columns(FeatureKind):
         values = unfitted._numbers(rows)
         # Categories of a column share a scale, so that their total variance is 1; with separate scales, rare ones would be huge.
         scale = np.sqrt(np.add.reduceat(values.var(0), unfitted._starts)).repeat(unfitted._widths)
-        return replace(unfitted, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0)), values
+        fitted = replace(unfitted, mean=values.mean(0), scale=np.where(scale > 0, scale, 1.0))
+        return replace(fitted, bins=fitted._bins(values)), values
+
+    def _bins(self, values: np.ndarray) -> np.ndarray:
+        """Bins (m, 3) between quantiles of each number, in encoded units; columns of categories and constant columns have none."""
+        assert self.mean is not None and self.scale is not None
+        count = max(MIN_BINS, min(MAX_BINS, ALL_BINS // len(self.columns)))
+        numbers = [start for start, each in zip(self._starts, self.types, strict=True) if each.categories is None]
+        sample = (values[:: -(-len(values) // QUANTILE_ROWS), numbers] - self.mean[numbers]) / self.scale[numbers]
+        bins = []
+        for column, edges in zip(numbers, np.quantile(sample, np.linspace(0, 1, count + 1), axis=0, method="inverted_cdf").T, strict=True):
+            distinct = np.unique(edges)
+            bins += [(column, low, high - low) for low, high in pairwise(distinct.tolist())]
+        return np.array(bins, dtype=np.float64).reshape(-1, 3)
 
     def _check_fit(self) -> None:
         """Check that settings fit the columns; called before rows are read."""
@@ -238,7 +256,8 @@ class Columns(FeatureKind):
         """Everything learned by `fit`, as JSON values."""
         assert self.mean is not None and self.scale is not None
         types = [each.state() for each in self.types]
-        return {"labels": list(self.labels), "frame": self.frame, "types": types, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+        state = {"labels": list(self.labels), "frame": self.frame, "types": types, "mean": self.mean.tolist(), "scale": self.scale.tolist()}
+        return state if self.bins is None else {**state, "bins": self.bins.tolist()}
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Columns:
@@ -250,4 +269,5 @@ class Columns(FeatureKind):
             types=tuple(ColumnType.restore(each) for each in state["types"]),
             mean=np.asarray(state["mean"]),
             scale=np.asarray(state["scale"]),
+            bins=np.asarray(state["bins"]).reshape(-1, 3) if "bins" in state else None,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 import torch
@@ -53,6 +53,28 @@ def ensemble(features: Features, count: int, *, members: int) -> nn.Module:
     return Ensemble(features.shape, count, members=members)
 
 
+def _regressor(features: Features, *, context: int, activation: type[nn.Module] = nn.ReLU) -> nn.Module:
+    from ..networks import MLP
+
+    return _encoded(features, lambda shape: MLP(shape, features.count, context=context, activation=activation))
+
+
+def _ensemble(features: Features, count: int, *, members: int) -> nn.Module:
+    from ..networks import Ensemble
+
+    return _encoded(features, lambda shape: Ensemble(shape, count, members=members))
+
+
+def _encoded(features: Features, network: Callable[[tuple[int, ...]], nn.Module]) -> nn.Module:
+    """A network of this input shape, behind the piecewise-linear encoding if the features have bins."""
+    from ..networks import PiecewiseLinear
+
+    bins = cast("Columns", features).bins
+    if bins is None or len(bins) == 0:
+        return network(features.shape)
+    return PiecewiseLinear(network((features.shape[0] + len(bins),)), bins)
+
+
 def marginal() -> type[nn.Module]:
     """The class of the imputer that takes values from another row."""
     from ..imputers import Marginal
@@ -98,7 +120,8 @@ COLUMNS = Kind(
     restore=_restore,
     selector=dense_selector,
     predictor=_predictor,
-    ensemble=ensemble,
+    ensemble=_ensemble,
+    regressor=_regressor,
     imputer=marginal,
     method=_method,
     flat=True,

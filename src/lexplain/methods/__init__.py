@@ -1,7 +1,7 @@
 """Named methods. To add one, write a file with one function below `@recipe` that returns a Method, and add an entry here."""
 
 from .basex import basex as basex
-from .gains import gains as gains
+from .gains import PRICE as PRICE, gains as gains
 from .invase import invase as invase
 from .l2x import l2x as l2x
 from .lex import lex as lex

@@ -23,6 +23,7 @@ from .plans.screen import SCREENED_FROM, SCREENED_TO, add_screen
 from .recipe import recipe
 from .sizes import MaskFactory, Size
 
+PRICE = 0.0055  # nats that a feature has to be worth, by default, when labels are explained
 MEMBERS = 4  # networks of the predictor
 THOROUGH_MEMBERS = 3  # times as many networks with a thorough budget, each trained as long as one of four
 THOROUGH_ROUNDS = 2  # additional rounds with a thorough budget

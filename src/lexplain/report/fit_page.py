@@ -15,8 +15,9 @@ EVERY = 8  # the table shows every 8th row of the path, and the chosen one
 NO_PATH = "This fit has no path of prices: only keep='auto' of the default method computes one."
 PATH = (
     "The price is the cost, in nats, of keeping one feature, so a higher price keeps fewer features. (0.01 nats: the predicted class "
-    "becomes about 1 % more or less probable.) The cost is the average change of the predictions when hidden features are resampled. The "
-    "chosen price is the highest one whose cost, or loss of accuracy, is within the tolerance. If there is none, it is the lowest price."
+    "becomes about 1 % more or less probable.) The cost is the average change of the predictions when hidden features are resampled. By "
+    "default, the chosen price is 0.0055 nats if labels are explained. Otherwise it is the highest one whose cost, or loss of accuracy, is "
+    "within the tolerance, or the lowest price if there is none."
 )
 EACC = "eACC is the accuracy of EVAL-X, a network trained on random subsets, from the kept features. From all features it is {:.3f}."
 

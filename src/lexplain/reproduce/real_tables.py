@@ -133,4 +133,5 @@ TABLE = Table(
     cells,
     compute,
     page,
+    revision=2,
 )

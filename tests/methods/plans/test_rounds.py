@@ -114,7 +114,7 @@ def test_the_price_applies_to_each_feature():
 
 def test_the_predictor_sees_what_is_worth_its_share_of_the_price():
     seen = []
-    method = gains(FEATURES, OUTPUTS, DRAWN, plan=Rounds(MarginalGains(), rounds=1, slack=0.5, price=0.1))
+    method = gains(FEATURES, OUTPUTS, DRAWN, plan=Rounds(MarginalGains(), rounds=1, slack=0.5, price=0.1, whole=0.0))
     method.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
     shown = []
     method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
@@ -128,6 +128,22 @@ def test_the_predictor_sees_what_is_worth_its_share_of_the_price():
     assert torch.equal(seen[0], torch.tensor([True, True, False, False]).expand(400, COUNT))
     assert torch.equal(shown[1][:, :2], TRIAL.x[:, :2])
     assert not (shown[1][:, 2:] == TRIAL.x[:, 2:]).any()
+
+
+def test_a_share_of_the_rows_is_shown_whole_while_a_later_predictor_learns():
+    seen = []
+    method = gains(FEATURES, OUTPUTS, DRAWN, plan=Rounds(MarginalGains(), rounds=1, whole=0.25))
+    method.imputer.register_forward_hook(lambda module, inputs, output: seen.append(inputs[1]))
+    step, batch = method.phases()[2].steps[0], replace(TRIAL, aux_target=-torch.ones(400, COUNT))  # nothing is worth its price
+    torch.manual_seed(0)
+    for _ in range(5):
+        step.loss(batch)
+    step.validation_loss(batch)
+    *learning, checked = seen
+    assert all((mask.any(1) == mask.all(1)).all() for mask in seen), "a row is whole, or as its explanation has it"
+    assert torch.stack([mask.all(1) for mask in learning]).double().mean() == pytest.approx(0.25, abs=0.03)
+    assert not torch.equal(learning[0], learning[1]), "other rows at every step"
+    assert not checked.any(), "rows are checked as they are explained"
 
 
 def test_a_row_teaches_as_many_members_as_it_is_told_to():
@@ -187,7 +203,7 @@ def test_it_finds_the_feature_that_decides():
 def test_padding_is_left_as_it_is():
     shown, valid = [], torch.ones(400, COUNT).bool()
     valid[:200, 2:] = False
-    method = gains(FEATURES, OUTPUTS, DRAWN)
+    method = gains(FEATURES, OUTPUTS, DRAWN, plan=Rounds(MarginalGains(), whole=0.0))
     method.predictor.network.register_forward_pre_hook(lambda module, inputs: shown.append(inputs[0]))
     for phase in method.phases()[:3:2]:
         phase.steps[0].loss(replace(TRIAL, valid=valid, aux_target=-torch.ones(400, COUNT)))  # nothing is worth its price

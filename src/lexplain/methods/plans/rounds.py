@@ -47,6 +47,7 @@ class Rounds:
         slack: Share of the price above which the predictor still sees a feature. It cannot relearn features that it never sees.
         decay: Weight decay of the first predictor (it sees all columns and must not fit noise), of the later predictors, and of the
             selector (its targets are noisy).
+        whole: Share of the rows, resampled at every step, that later predictors see with all features, so that they can relearn features.
         price: Gain in nats above which a feature is kept. None: `share` of the predictor's information.
         share: Price as a share of the predictor's information about the target. Used if price is None.
         rate: Share of the features to keep, instead of a price.
@@ -63,6 +64,7 @@ class Rounds:
     freeze: bool = False
     slack: float = 0.5
     decay: tuple[float, float, float] = (1.0, 0.03, 1.0)
+    whole: float = 0.2
 
     measures_gains: ClassVar[bool] = True
     supports_mask_costs: ClassVar[bool] = False
@@ -119,7 +121,7 @@ class Rounds:
         return self._shared(method, replace(self, price=price, rate=None)._round(method, self.count(method)))
 
     def _predictor(self, method: Method, *, first: bool = False) -> Phase:
-        def validation_loss(batch: Batch, members_per_row: int = 1) -> Tensor:
+        def validation_loss(batch: Batch, members_per_row: int = 1, whole: float = 0.0) -> Tensor:
             x, target, copies = batch.x, batch.target, members_per_row * method.objective.likelihood.imputations
             if copies > 1:
                 repeated = torch.arange(len(x), device=x.device).repeat(copies)
@@ -127,10 +129,12 @@ class Rounds:
             if first:  # nothing is hidden, so nothing has to be imputed
                 return cross_entropy(target, method.predictor(x, x.new_ones((), dtype=torch.bool).expand_as(x))).mean()
             encoded = encoded_mask(method.features, require_aux_target(batch) > 0, batch.valid).repeat(copies, *[1] * (x.dim() - 1))
+            if whole:
+                encoded = encoded | (torch.rand(len(encoded), *[1] * (x.dim() - 1), device=x.device) < whole)
             return cross_entropy(target, method.predictor(method.imputer(x, encoded), encoded)).mean()
 
         def loss(batch: Batch) -> Tensor:
-            return validation_loss(batch, self.members_per_row)
+            return validation_loss(batch, self.members_per_row, self.whole)
 
         copies = self.members_per_row * method.objective.likelihood.imputations
         assert isinstance(method.predictor, Trained)  # only these are trained

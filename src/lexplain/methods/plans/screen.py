@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from ...core import Batch
 from ...core.contracts import Features
 from ...core.kinds import kind_of
+from ...networks import PiecewiseLinear
 from ...objectives import cross_entropy
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ class ColumnScreen(nn.Module):
     def forward(self, x: Tensor, *context: Tensor) -> Tensor:
         """Outputs of the network for rows (n, columns)."""
         scale = (len(self.seen) / self.seen.sum()).sqrt()  # keeps the scale of a layer's input when few columns are left
-        output: Tensor = self.network(x * (self.seen * scale), *context)
+        if isinstance(self.network, PiecewiseLinear):
+            output: Tensor = self.network(x * self.seen, *context, gain=scale)
+        else:
+            output = self.network(x * (self.seen * scale), *context)
         return torch.where(self.scored, output, log(MIN_GAIN)) if self.features else output
 
     @property
