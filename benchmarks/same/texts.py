@@ -118,7 +118,9 @@ def _data() -> dict[str, np.ndarray]:
 def _measures() -> dict[str, np.ndarray]:
     """The menu of measures, in its order: key, label, direction, text, needs, group, family, and when it is taken."""
     names = ("key", "label", "higher_is_better", "description", "needs", "percent", "group", "family", "taken", "judged")
+    later = {"taken": "included", "judged": "needs_evaluator"}
     menu = first_of("lexplain.auditing:MEASURES")
-    return {key: np.array(digest(repr([getattr(measure, name) for name in names]))) for key, measure in menu.items()} | {
-        "order": np.array(digest(repr(list(menu))))
-    }
+    return {
+        key: np.array(digest(repr([getattr(measure, name if hasattr(measure, name) else later[name]) for name in names])))
+        for key, measure in menu.items()
+    } | {"order": np.array(digest(repr(list(menu))))}
