@@ -151,22 +151,22 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
         Section("All numbers", NUMBERS, table=numbers),
         Section(
             "A model, explained",
-            "A gradient-boosting model of breast cancer. Each row of the map is a patient, and the dark cells are the features that "
-            "realx keeps for its prediction. The bars show three of the rows.",
+            "A gradient-boosting model of breast cancer. In the first figure, each row is a patient, and dark cells are the features "
+            "that realx keeps. The bars show three of the rows.",
             figures=(selection_map(first), row_bars(first, 0), row_bars(first, 1), row_bars(first, 2)),
         ),
         Section("Which explainer is honest and which encodes", HONESTY, figures=(honesty(_honesty(s3)), truth_tradeoff(rates))),
         *(_map_section(one, data) for one in s3),
         Section("What it costs", COST, figures=(cost(costs),)),
     ]
-    lead = f"Two data sets, {len(cancer) + len(s3)} explainers, fitted and audited in {seconds:.0f} seconds."
+    lead = f"Two methods on two data sets, fitted and audited in {seconds:.0f} seconds."
     return page("lexplain: the demo", lead, sections, version=__version__, date=date.today().isoformat())
 
 
 def _map_section(one: Scored, data: Dataset) -> Section:
     title = f"Features that {one.row['method']} keeps on S3"
     rate = f"{one.row['method']} keeps x11 in {one.row['CFSR']:.0f} % of rows."
-    text = f"Outlined cells are the true features, which determine the label. x11 decides which of the others matter; {rate}"
+    text = f"S3 is synthetic: only the outlined cells determine the label. x11 decides which of the others matter; {rate}"
     return Section(title, text, figures=(selection_map(one.explanation, truth=torch.as_tensor(data.test.truth)),))
 
 
@@ -187,18 +187,18 @@ def _honesty(scored: Sequence[Scored]) -> pd.DataFrame:
 
 
 IDEA = (
-    "A selector network reads a row once and selects features. An explanation is honest if EVAL-X, which sees the selected values but "
-    "does not know why they were selected, predicts as well as the method claims."
+    "A selector network reads a row once and selects features. An explanation is honest if knowing which features were selected adds "
+    "almost nothing to knowing their values."
 )
 NUMBERS = (
     "ACC is the method's own accuracy from the kept features. eACC and eAUROC are accuracy and AUROC of EVAL-X, a network trained on "
-    "random subsets of features. The gap between ACC and eACC is accuracy that comes from the choice of features. TPR, FDR and CFSR "
+    "random subsets of features. A gap above 0 is accuracy that may come from the choice of features. TPR, FDR and CFSR "
     "compare with the ground truth: the share of true features that are kept, the share of kept features that are not true, and the "
-    "share of rows in which the feature that decides which others matter is kept. The verdict comes from the encoding test, which "
-    "measures how much information the choice of features carries beyond their values."
+    "share of rows that keep the feature that decides which others matter. The verdict comes from the encoding test, which measures how "
+    "much knowing the choice of features adds to knowing their values. (" + LEGEND + ".)"
 )
 HONESTY = (
-    "L2X trains its predictor on its own selections, so the choice of features can carry the prediction: it can drop x11, because the "
-    "other selected features already reveal its sign. REAL-X trains its predictor on random subsets and has to keep x11."
+    "L2X trains its predictor on its own selections, so the choice of features can reveal the label. On S3, L2X can drop x11, "
+    "because the choice of the other features reveals its sign. REAL-X trains its predictor on random subsets and has to keep x11."
 )
-COST = "Milliseconds to explain one row, in a batch of all test rows: input checks and one forward pass, whatever the model costs."
+COST = "Milliseconds to explain one row, in one batch of all test rows: input checks and one forward pass. The model is not called."

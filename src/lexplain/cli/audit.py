@@ -28,8 +28,8 @@ def audit(
 ) -> None:
     """Test whether explanations are honest.
 
-    Honest means that the choice of features reveals no more than their values do. Networks test this (evaluators), on rows that they
-    were not trained on: the test split of a built-in data set. Try: lexplain audit model.lex s3 --out card.html
+    It is honest if the choice of features reveals no more than their values do. Networks (evaluators) test this on rows that they were not
+    trained on; of a built-in data set, on its test split. Try: lexplain audit model.lex s3 --out card.html
     """
     from .. import auditing, check
     from ..data import DATASETS

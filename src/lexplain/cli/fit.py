@@ -42,9 +42,9 @@ def fit(
     background: options.Background = None,
     report: options.FitReport = None,
 ) -> None:
-    """Train an explainer, on labels or on a model's recorded probabilities.
+    """Train an explainer on labels or on the class probabilities that a model predicted.
 
-    A built-in data set is used with its train split. Try: lexplain fit s3 --keep 5 --out model.lex
+    Of a built-in data set, the train split is used. Try: lexplain fit s3 --keep 5 --out model.lex
     """
     from .. import __version__
     from ..explainers import Explainer

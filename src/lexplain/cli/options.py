@@ -17,12 +17,12 @@ Label = Annotated[
     str | None, Option(metavar="COLUMN", help="Target column of a CSV file. Default: the last column called y, label, target or class.")
 ]
 OutputColumns = Annotated[
-    str | None, Option(metavar="COL,COL", help="All columns of a model's class probabilities, explained as the target.")
+    str | None, Option(metavar="COL,COL", help="Columns with a model's probabilities of all classes, used as the target.")
 ]
 Device = Annotated[str, Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")]
 Seed = Annotated[int, Option(help="Random seed.")]
 Seeds = Annotated[int, Option(min=1, help="Number of repetitions, with different random seeds.")]
-Recompute = Annotated[bool, Option("--recompute", help="Recompute results that were computed by other code.")]
+Recompute = Annotated[bool, Option("--recompute", help="Recompute results of other versions of the code.")]
 Workers = Annotated[int, Option(min=1, help="Number of processes.")]
 
 # ---- data ----
@@ -43,20 +43,20 @@ Keep = Annotated[
     str | None,
     Option(
         metavar="5|0.3|auto",
-        help="Features to keep per row: a number, a rate, or auto (the method gains chooses). Default: from labels of a table, features "
+        help="Features to keep per row: a number, a rate, or auto (only for --method gains). Default: from labels of a table, features "
         "with a gain of at least 0.0055 nats; images: 10 %.",
     ),
 ]
 Penalty = Annotated[float | None, Option(help="Instead of --keep: cost in nats of keeping all features.")]
-Patch = Annotated[int | None, Option(min=1, help="Images: side of a patch in pixels. Default: that of the data set, or 1 up to 64 pixels.")]
+Patch = Annotated[int | None, Option(min=1, help="Images: side of a patch in pixels. Default: set by the data set, or 1 for small images.")]
 Imputer = Annotated[str | None, Option(help="Imputer that replaces hidden values, such as GaussianMixture. Default: set by the method.")]
 Continuity = Annotated[
-    float | None, Option(help="For images: cost of each break in a mask, such as 0.01. Higher values give connected masks.")
+    float | None, Option(help="For images: cost per pair of a kept and a hidden neighbour, such as 0.01. Higher values connect masks.")
 ]
-Tolerance = Annotated[float | None, Option(help="With --keep auto: accepted change of predictions, in nats (0.01 nats: about 1 %).")]
-TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that may be lost (measured by EVAL-X).")]
+Tolerance = Annotated[float | None, Option(help="With --keep auto: accepted change of predictions, in nats (0.01: 1 % less probable).")]
+TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that may be lost.")]
 Budget = Annotated[str, Option(help="default, or thorough (three times as many networks, and more rounds).")]
-RegimeName = Annotated[str | None, Option(help="free (predictor and selector are trained together) or fixed (predictor first).")]
+RegimeName = Annotated[str | None, Option(help="free (both networks are trained together) or fixed (the predicting network first).")]
 Epochs = Annotated[int | None, Option(help="Passes over the rows.")]
 BatchSize = Annotated[int | None, Option(help="Rows per training step.")]
 LearningRate = Annotated[float | None, Option(help="Learning rate of the optimiser.")]
@@ -78,17 +78,17 @@ Audited = Annotated[
     Path,
     Argument(metavar="EXPLANATION", help="File written by lexplain fit, or another tool's scores or masks of DATA (.csv, .npy, .json)."),
 ]
-EvaluatorRows = Annotated[str | None, Option(metavar="DATA", help="Rows to train the evaluators on. Default: two halves of DATA.")]
+EvaluatorRows = Annotated[str | None, Option(metavar="DATA", help="Rows to train evaluators. Default: train split or other half of DATA.")]
 KeepForScores = Annotated[int | None, Option(min=1, help="For scores of another tool: number of features per row that count as kept.")]
-Measures = Annotated[list[str] | None, Option(help="Measure to add, such as retraining; repeatable. Default: the fast ones.")]
-Margin = Annotated[float, Option(min=0.0, help="Nats that the choice of features may reveal beyond their values.")]
+Measures = Annotated[list[str] | None, Option(help="Measure to add to the standard ones, such as retraining; repeatable.")]
+Margin = Annotated[float, Option(min=0.0, help="Information, in nats, that an honest choice of features may add to their values.")]
 CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")]
 
 # ---- compare ----
 
 Explainers = Annotated[list[str], Argument(metavar="EXPLAINER...", help="default, realx, l2x ... or shap, lime, saliency ...")]
 Datasets = Annotated[list[str], Option("--data", metavar="DATA", help="A built-in data set (see: lexplain data); repeatable.")]
-KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: as in the ground truth, otherwise half.")]
+KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: the number of true ones, otherwise half of all.")]
 ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable.")]
 TestRows = Annotated[int | None, Option(min=1, help="Maximum number of test rows to explain. Default: all; 200 for shap and lime.")]
 TableFile = Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")]
@@ -98,17 +98,17 @@ Store = Annotated[Path | None, Option(help="Folder for finished results. Run aga
 
 DemoPage = Annotated[Path, Option(help="File of the page.")]
 DemoQuick = Annotated[bool, Option(help="Fewer rows and shorter fits.")]
-TableName = Annotated[str | None, Argument(help="A table. By default, all of them are listed.")]
-TableQuick = Annotated[bool, Option(help="Smaller sizes, to test that it runs.")]
+TableName = Annotated[str | None, Argument(help="Table to reproduce. By default, all tables are listed.")]
+TableQuick = Annotated[bool, Option(help="Less data and training, to test that it runs.")]
 ResultsFolder = Annotated[Path, Option(help="Folder of the results.")]
 
 # ---- right-reasons ----
 
 NetworkFile = Annotated[Path | None, Option(help="Write the network to this .safetensors file.")]
 Irrelevant = Annotated[list[str] | None, Option(metavar="COLUMN", help="Column that the network must not use; repeatable.")]
-Annotations = Annotated[Path | None, Option(help="A .csv file with columns row (from 0) and feature, which must not be used in that row.")]
+Annotations = Annotated[Path | None, Option(help="A .csv file with columns row (from 0) and feature: this row must not use this feature.")]
 Strength = Annotated[str, Option(metavar="auto|10", help="Weight of the penalty on the columns that must not be used.")]
 OtherRows = Annotated[str | None, Option(metavar="DATA", help="Rows to score and explain. Default: the training rows.")]
-PredictionFile = Annotated[Path | None, Option(help="Write the predictions for the rows of --test: .csv.")]
-ExplanationPage = Annotated[Path | None, Option(help="Write a page of explanations of the rows of --test: .html.")]
+PredictionFile = Annotated[Path | None, Option(help="Write the predictions for the rows of --test to this .csv file.")]
+ExplanationPage = Annotated[Path | None, Option(help="Write a page of explanations of the rows of --test to this .html file.")]
 EpochsOfNetwork = Annotated[int, Option(min=1, help="Passes over the rows.")]
