@@ -36,7 +36,7 @@ def as_explanation(
             unchanged.
         X: The explained rows (n, ...). Scores of images are per pixel, (n, rows, columns), or per pixel and channel, with the shape of X.
         keep: How many features count as kept: the largest |score| per row, as a number or a rate; ties go to the first. None: boolean or
-            0/1 arrays are masks; scores with zeros in every row keep the non-zero features; other scores raise.
+            0/1 arrays are masks; if scores have zeros in every row, the other features are kept; otherwise raises.
         method: Name of the explanation. None: "shap", "lime" or "".
         target: Explained class, one label or (n,). Needed if several classes are given.
         classes: Class labels in the order of the scores. None: 0, 1, 2, ...

@@ -53,14 +53,14 @@ def audit(
         model: The explained model; its outputs are then the target.
         train: (X, y) or (X, y, explanation) of other rows, to train the evaluators on; y may be None with a model. None: each half of X is
             evaluated by networks trained on the other half.
-        explainer: Object with `explain`, or a function of rows, for measures that explain again.
+        explainer: Object with `explain`, or a function of rows, for measures that need new explanations.
         truth: Ground truth (rows, features). For images also per pixel: a patch is true if half of its pixels are.
-        control_flow: Index of the control-flow feature.
+        control_flow: Index of the feature that decides which others matter.
         keep: For scores of other tools: number or share of features per row that count as kept.
         target: Explained class, one label or one per row. None: the predicted class.
         measures: Keys, labels or families of `lexplain.auditing.MEASURES`, or `Measure` objects, in addition to the standard ones. None:
-            all that are possible, except the slow families break-even, retraining, stability and sanity.
-        margin: Encoding in nats that is tolerated.
+            all whose arguments are given, except the slow break-even, retraining, stability and sanity.
+        margin: Largest encoding, in nats, that counts as honest.
         max_rows: Maximum number of rows sent to a model at once.
         device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.
         random_state: Random seed.
@@ -103,7 +103,7 @@ def make_card(
     Args:
         evaluation: Explanation, rows, targets and evaluators.
         measures: Keys, labels or families of measures, or `Measure` objects, as in `audit`.
-        margin: Encoding in nats that is tolerated.
+        margin: Largest encoding, in nats, that counts as honest.
         more: Lines to add at the end.
     """
     chosen = select_measures(measures, evaluation)

@@ -40,7 +40,7 @@ class CardLine:
 
 @dataclass(frozen=True)
 class Card:
-    """The verdict on an explanation, and its measures."""
+    """Verdict and quality measures of an explanation."""
 
     verdict: str  # "honest", "encodes", "off the data" or "cannot tell"
     encodes: bool | None  # None: cannot tell
@@ -61,7 +61,7 @@ class Card:
         raise KeyError(f"{name!r} is not on this card. Its lines: {[line.label for line in self.lines]}.")
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per measure, with its interval, its direction and how to read it."""
+        """One row per measure: value, interval, whether higher is better, and meaning."""
         return pd.DataFrame(
             {
                 "group": line.group,
@@ -85,7 +85,7 @@ class Card:
         return json.dumps({"format": "lexplain.card/2", **facts, "p_value": p_value, "metrics": metrics})
 
     def to_parquet(self) -> bytes:
-        """The lines as Parquet, one row per measure; needs the extra `parquet`."""
+        """The measures as Parquet, one row each; needs the extra `parquet`."""
         check.require_parquet()
         frame = self.to_frame()
         return frame.assign(higher_is_better=frame["higher_is_better"].astype("boolean")).to_parquet(index=False)

@@ -57,7 +57,7 @@ class Features(Protocol):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether `fit` made this object."""
+        """Whether the object is fitted."""
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ class Features(Protocol):
         """Expand feature masks or scores (..., d) to the shape of encoded rows (..., *shape)."""
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
+        """Sum values of encoded inputs (b, *shape) over those of each feature, to (b, d)."""
 
     def expand_scores(self, scores: Tensor) -> Tensor:
         """Scores of features (b, d) as scores of inputs, in the layout of raw rows."""

@@ -22,7 +22,7 @@ FORMAT = "lexplain.explanation/2"
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Scores and mask for some rows, for one class or output per row."""
+    """Scores and kept features of rows, for one class or output per row."""
 
     scores: Tensor  # (b, d) importance; higher is more important
     mask: Tensor  # (b, d) of bool: True = kept
@@ -93,11 +93,11 @@ class Explanation:
 
     @property
     def names_per_row(self) -> bool:
-        """Whether each row has its own names."""
+        """Whether feature names differ between rows."""
         return len(self.names) > 0 and not isinstance(self.names[0], str)
 
     def row_names(self, row: int) -> tuple[str, ...]:
-        """The d feature names of one row; names of padding are empty."""
+        """The feature names of one row; padding, if any, has empty names."""
         names = self.names[row] if self.names_per_row else self.names
         return (*(str(name) for name in names), *[""] * (self.scores.shape[1] - len(names)))
 
@@ -151,7 +151,7 @@ class Explanation:
     def to_json(self) -> str:
         """The explanation as JSON text, without the rows and the predictor; `Explanation.from_json` reads it.
 
-        The predictor is not called: the text contains the explained class if it was requested, or if `prediction` was read before.
+        The explained class is included only if it was requested, or if `prediction` was read before: the predictor is not called.
         """
         longer = {} if self.unexplained is None else {"unexplained": self.unexplained.tolist()}
         return json.dumps(
@@ -194,7 +194,7 @@ class Explanation:
     def to_shap(self) -> Any:
         """A `shap.Explanation` for shap's beeswarm, bar, scatter and heatmap plots; waterfall and force need an additive method.
 
-        `data` contains categories as numbers and `display_data` as text; both are None if a feature is several columns.
+        `data` contains categories as numbers and `display_data` as text; both are None if a feature does not have one value.
         """
         shap = check.require("shap", extra="peers")
         numbers, text = self._values()
@@ -203,7 +203,7 @@ class Explanation:
         return shap.Explanation(self.scores.cpu().numpy(), base_values=base, data=numbers, display_data=text, feature_names=names)
 
     def cell_values(self, row: int) -> list[object]:
-        """The value of each feature in one row; None if it is not one value, or unknown."""
+        """The value of each feature in one row; None if it is unknown or the feature has several values."""
         columns = self._columns(take_rows(self.data, np.array([row])))
         return [None if column is None else column[0] for column in columns]
 

@@ -66,13 +66,13 @@ def load_data(
 
     Args:
         name: One of `DATASETS`; `lexplain.data.describe()` lists them.
-        rows: Training rows. None: 10,000 for synthetic sets (as many test rows, a tenth for validation), all images otherwise. Tables are
-            always complete.
+        rows: Training rows. None: 10,000 for synthetic sets, all for images. Synthetic sets have as many test rows, and a tenth as many
+            validation rows. Tables are always complete.
         seed: Random seed of the rows and the split.
         noise_columns: Number of uninformative standard normal columns to append.
         correlation: ρ of the Toeplitz matrix ρ^|i-j| of all columns, in [0, 1).
         target: Type of y: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (noisy log-odds of class 0).
-        options: Options of single data sets: `box_height` and `box_width` of faces, in lengths of the mouth.
+        options: Options that some data sets have: "faces" has `box_height` and `box_width`, in lengths of the mouth.
 
     Example:
         >>> data = load_data("s3", rows=100, noise_columns=2)

@@ -45,26 +45,26 @@ def compare(
 ) -> Comparison:
     """Fit explainers on data sets with several seeds and evaluate them in the same way.
 
-    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Explainers that need a model explain a
-    small network trained on the same labels (column `explains`). Ctrl-C returns the finished cells.
+    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Without `model`, explainers that need one
+    explain a small network trained on the labels. Ctrl-C returns the results so far.
 
     Args:
         explainers: Names ("default", "realx", "shap", ...), or a dict from name to an `Explainer` or baseline, which is cloned per seed.
-        data: Data sets or their names; names are loaded again for each seed.
+        data: Data sets or their names. A name is loaded once per seed.
         measures: Keys, labels or families of measures, as in `audit`, or `Measure` objects. None: own accuracy, accuracy of EVAL-X,
-            encoding, features kept, and agreement with the ground truth. A measure without what it needs, such as ground truth, is
-            left out.
+            encoding, features kept, and agreement with the ground truth. Measures that cannot be computed, for example without ground
+            truth, are left out.
         seeds: Number of seeds, or the seeds.
         model: Model that all explainers explain; its outputs are then the target. None: labels, as above.
-        keep: Features that baselines and fixed-size methods keep, or a dict from data set to number. A number applies to all explainers
-            that do not set their own. None: the size of the ground truth, otherwise half.
-        rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. Encoding is then measured only if they also
-            explain 1,000 training rows.
+        keep: Number of features to keep, or a dict from data set to number; for explainers that do not set their own. None: the number of
+            true features if known, otherwise half of all, for explainers that need a number.
+        rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. To measure the encoding of these two, pass at
+            least 1,000, or the number of training rows if that is less.
         store: Folder for finished cells and evaluators; the same call resumes and retries failures.
-        recompute: Recompute cells that were computed by different code. False: they are used, and `Comparison.stale_cells` lists them.
+        recompute: Recompute stored results of other versions of the code. False: use them; `Comparison.stale_cells` lists them.
         workers: Number of processes.
         evaluator_steps: Optimiser steps of the evaluator. None: 4,000.
-        network_steps: Optimiser steps of the network that is explained without a model. None: 2,000.
+        network_steps: Optimiser steps of the network that is explained if `model` is None. None: 2,000.
 
     Example:
         >>> import lexplain as lx

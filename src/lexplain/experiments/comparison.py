@@ -26,14 +26,14 @@ Rows = Mapping[tuple[str, str, int, str], "pd.Series[Any]"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Explainers x data x seeds x measures.
+    """Results of `compare`: explainers x data x seeds x measures.
 
     Attributes:
         table: One row per explainer, data set, seed and measure, with columns explainer, data, seed, metric, value, low, high,
-            higher_is_better, explains, rows, error. An explainer that failed has one row with its error. A measure without what it needs,
-            such as ground truth, has no row.
-        fits: One row per fit: number of queries (model_rows), seconds to fit and to explain, milliseconds per row, findings, and whether
-            the current revision of the code computed it.
+            higher_is_better, explains, rows, error. An explainer that failed has one row with its error. Measures that could not be
+            computed, for example without ground truth, have no row.
+        fits: One row per fit: number of queries (model_rows), seconds to fit and to explain, milliseconds per row, findings, and fresh:
+            False if another version of the code computed it.
         values: One value per test row, by (explainer, data, seed, metric). The index is the position among the test rows.
     """
 
@@ -46,7 +46,7 @@ class Comparison:
         return _one_column_per_measure(self._good(), ["explainer", "data"], "value")
 
     def ranks(self) -> pd.DataFrame:
-        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure that has a better direction."""
+        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure that should be high or low."""
         good = self._good()
         good = good[good["higher_is_better"].notna() & good["value"].notna()]
         signed = good["value"].where(good["higher_is_better"].astype(bool), -good["value"])
@@ -74,7 +74,7 @@ class Comparison:
         return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
 
     def main_tests(self) -> tuple[str, pd.DataFrame]:
-        """The first measure with a better direction that two explainers share, and its tests. Without one: "nothing" and an empty table."""
+        """Name and tests of the first measure that compares two explainers; "nothing" and an empty table if there is none."""
         good = self._good()
         shared = good[good["higher_is_better"].notna()].groupby("metric", sort=False)["explainer"].nunique()
         metric = next((str(name) for name, count in shared.items() if count > 1), None)
@@ -86,12 +86,12 @@ class Comparison:
         return self.fits.groupby(["explainer", "explains"], sort=False)[numbers].mean()
 
     def failures(self) -> list[str]:
-        """The cells that failed, one line each."""
+        """The fits that failed, one line each."""
         bad = self.table[self.table["error"] != ""]
         return [f"{row.explainer} on {row.data}, seed {row.seed}: {row.error}" for row in bad.itertuples()]
 
     def stale_cells(self) -> list[str]:
-        """The stored cells of another revision of the code, one line each. `compare(recompute=True)` recomputes them."""
+        """Results of another version of the code, one line each. `compare(recompute=True)` recomputes them."""
         return [f"{row.explainer} on {row.data}, seed {row.seed}" for row in self.fits.itertuples() if not row.fresh]
 
     def _good(self) -> pd.DataFrame:

@@ -37,27 +37,26 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """Explain predictions with a trained selector: fit once, then explain any row in one forward pass.
 
     Args:
-        method: Name of a method (`lexplain.METHODS`), a recipe, or a `Method`. "default" is gains for tables and sufficient for images.
-        keep: Number of features to keep, a rate in (0, 1), or "auto" (the fewest within the tolerance). None: for gains, every
-            feature with a gain of at least 0.0055 nats if labels are explained, and "auto" if a model is; otherwise the method's default;
-            10 % for images.
+        method: Name from `lexplain.METHODS`, or your own recipe or `Method`. "default" is gains for tables and sufficient for images.
+        keep: Number of features to keep, a rate in (0, 1), or "auto" (as few as `tolerance` allows). None: for gains, every feature with a
+            gain of at least 0.0055 nats if labels are explained, and "auto" if a model is; otherwise the method's default; 10 % for images.
         penalty: Instead of keep: cost in nats of keeping all features (the papers' lambda).
         features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels up
             to 64 per side).
         selector: Network that returns one score per feature, (b, d). None: chosen by the method.
         predictor: Network that predicts from masked rows. None: chosen by the method.
         imputer: Fitted imputer, imputer class or its name (fitted to the rows), or a number for a constant. None: chosen by the method.
-        regime: "free" or "fixed" explain labels (predictor trained with the selector, or frozen); "surrogate" or "self" explain a model
-            (through a predictor trained on its outputs, or directly). None: "free" with labels, "surrogate" with a model.
+        regime: For labels: "free" (predictor and selector trained together) or "fixed" (predictor first). For a model: "surrogate" (a
+            predictor of its outputs) or "self" (the model itself). None: "free" with labels, "surrogate" with a model.
         epochs: Passes over the rows. None: about 3,000 optimiser steps; more for the default method with over 32 features or with
             tolerance_points.
         batch_size: Rows per optimiser step. None: a tenth of the rows, between 32 and 1,000; 256 images.
-        max_rows: Maximum number of rows sent to a network at once; limits memory, not results. None: 100,000, fewer for images.
+        max_rows: Maximum number of rows per call of a network; changes memory use, not results. None: 100,000, fewer for images.
         learning_rate: Learning rate of Adam. None: 1e-3.
         tolerance: With keep="auto": average change of predictions, in nats, that is accepted when hidden features are resampled. None:
-            0.0065, or 4.5 % of the predictor's information if that is less.
-        tolerance_points: Instead of tolerance: points of accuracy that EVAL-X may lose (REAL-X, section 6.1).
-        continuity: Cost in nats per pair of neighbouring features with only one kept. Higher values give connected masks.
+            0.0065, less if the predictor is hardly better than chance.
+        tolerance_points: Instead of tolerance: points of accuracy, measured by EVAL-X, that may be lost.
+        continuity: Cost in nats per pair of a kept and a hidden neighbouring feature. Higher values give connected masks.
         options: Parameters of the method by name, such as {"temperature": 0.3} for l2x.
         budget: "default" or "thorough" (twice the steps; for the default method three times the networks and more rounds).
         device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric`.
@@ -158,8 +157,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """Explain rows in one forward pass.
 
         Args:
-            X: Rows with the columns of the fit.
-            target: Not supported and raises. Use a baseline such as SHAP to explain one class.
+            X: Rows with the same columns as in `fit`.
+            target: Not supported; raises an error. To explain one class, use `lexplain.baselines.KernelSHAP`.
         """
         check.fitted(self)
         method, max_rows = self.method_, self._max_rows()
@@ -183,21 +182,21 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     __call__ = explain
 
     def attribute(self, inputs: Any, target: Any = None) -> Any:
-        """Return scores like captum's `attribute`: with the shape, type and device of the rows, and a tuple for a tuple.
+        """Return scores like captum's `attribute`: with the shape, type and device of the rows, and as a tuple if inputs is one.
 
         Args:
             inputs: Rows (n, columns) as a tensor, or a tuple with one tensor.
-            target: Ignored. captum's metrics pass it, but a selection explains the prediction whatever the class.
+            target: Ignored; accepted because captum's metrics pass it.
         """
         from .interop import attribute
 
         return attribute(self, inputs)
 
     def plot_path(self, ax: Any = None) -> Any:
-        """Draw the cost of keeping fewer features and the point chosen by keep="auto"; return the matplotlib Axes.
+        """Plot the change of predictions against the number of features kept, and the choice of keep="auto". Returns matplotlib Axes.
 
         Args:
-            ax: Axes to draw on. None: those of a new figure.
+            ax: Axes to draw on. None: a new figure.
         """
         from ..report import path
 
@@ -206,7 +205,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     @cached_property
     def card_(self) -> Card:
-        """Measures of the fit on rows used neither for training nor for choosing the price. Computed on first access."""
+        """Quality measures and verdict, on rows that `fit` was not trained or tuned on. Computed on first access."""
         check.fitted(self)
         return fit_card(self)
 
@@ -237,7 +236,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
 
     def score(self, X: Any, y: Any) -> float:
-        """Accuracy (of real values: R2) of the prediction from the kept features alone."""
+        """Accuracy, or R2 for real values, of predictions from the kept features alone."""
         from sklearn.metrics import accuracy_score, r2_score
 
         check.fitted(self)
@@ -273,8 +272,8 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
         Args:
             path: File to write.
-            background: Training rows to store for the imputer. None: all that the explainer holds (at most 2,000). 0: none; `explain`
-                works after loading, predictions raise.
+            background: Training rows to store for the imputer. None: all that the explainer holds (at most 2,000). 0: none; the loaded
+                explainer can explain, but not predict.
         """
         from .store import save
 
@@ -286,7 +285,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:
-        """Load a saved explainer. Pass your own model, or a `Method` with your own parts, again."""
+        """Load a saved explainer. If you used your own model or `Method`, pass it again: it is not in the file."""
         from .store import load
 
         return load(Path(path), method, model, device)

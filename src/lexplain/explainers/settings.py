@@ -52,7 +52,7 @@ def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
 
 
 def prepared(explainer: Explainer, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
-    """An unfitted copy for a comparison, with the settings that the explainer leaves open; see `ExplainerFace`."""
+    """An unfitted copy for `compare`, which sets the seed, and features and keep if they are None; see `ExplainerFace`."""
     own: Explainer = clone(explainer).set_params(random_state=seed)
     recipe = resolve_recipe(own.method, features)
     if isinstance(recipe, Recipe):  # a Method has its own features and size

@@ -44,7 +44,7 @@ class Columns(FeatureKind):
         return self._fitted(X)[0]
 
     def fit_encode(self, X: RawRows) -> tuple[Columns, Encoded]:
-        """Learn the encoding and encode the same rows, in one scan."""
+        """Fit, and encode the same rows, in one pass."""
         fitted, values = self._fitted(X)
         return fitted, Encoded(fitted._standardised(values))
 
@@ -86,7 +86,7 @@ class Columns(FeatureKind):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether `fit` made this object."""
+        """Whether the object is fitted."""
         return bool(self.columns)
 
     @property
@@ -121,7 +121,7 @@ class Columns(FeatureKind):
 
     @property
     def text(self) -> tuple[str, ...]:
-        """Names of the raw columns whose categories are text; numbers in such columns of a file are read as text."""
+        """Names of the raw columns whose categories are text; when files are read, so are all values of these columns."""
         types = zip(self.columns, self.types, strict=True)
         return tuple(name for name, each in types if each.categories is not None and all(isinstance(c, str) for c in each.categories))
 
@@ -152,14 +152,14 @@ class Columns(FeatureKind):
         return mask if owner is None else mask[..., owner.to(mask.device)]
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
+        """Sum values of encoded inputs (b, *shape) over those of each feature, to (b, d)."""
         owner = self._feature_of_each
         if owner is None:
             return values
         return torch.zeros(len(values), self.count, dtype=values.dtype, device=values.device).index_add(1, owner.to(values.device), values)
 
     def expand_scores(self, scores: Tensor) -> Tensor:
-        """The score of each raw column: that of its feature."""
+        """Give each raw column the score of its feature."""
         return scores[:, list(self.owners)]
 
     def as_network_input(self, x: Tensor) -> Tensor:
@@ -198,7 +198,7 @@ class Columns(FeatureKind):
         return torch.from_numpy(((values - self.mean) / self.scale).astype(np.float32))
 
     def from_array(self, values: np.ndarray | Tensor) -> pd.DataFrame | np.ndarray:
-        """An array as rows; if the explainer was fitted on a DataFrame, with its labels and categories."""
+        """Convert an array to rows: to a DataFrame with labels and categories if `fit` had one."""
         rows = as_array(values)
         rows = rows.reshape(len(rows), -1)
         if not self.frame or rows.shape[1] != len(self.labels):
@@ -208,14 +208,14 @@ class Columns(FeatureKind):
         return frame.astype(types) if rows.dtype == object else frame
 
     def cell_values(self, X: RawRows) -> list[pd.Series[Any] | None]:
-        """The column of each feature; None for a feature of several columns."""
+        """The values of each feature; None if it has several columns."""
         table = X if isinstance(X, pd.DataFrame) else pd.DataFrame(X)
         columns = Counter(self.owners)
         place = {owner: j for j, owner in enumerate(self.owners)}
         return [table.iloc[:, place[feature]] if columns[feature] == 1 else None for feature in range(self.count)]
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The ground truth (rows, d) of features. From that of raw columns, a feature is true if one of its columns is."""
+        """The ground truth (rows, d) of features. If it is given per raw column, a feature is true if one of its columns is true."""
         known = truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
             known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0

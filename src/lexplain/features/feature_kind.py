@@ -51,7 +51,7 @@ class FeatureKind(ABC):
 
     @property
     def is_fitted(self) -> bool:
-        """Whether `fit` made this object."""
+        """Whether the object is fitted."""
         return bool(self.shape)
 
     @property
@@ -85,7 +85,7 @@ class FeatureKind(ABC):
         return mask
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum values of encoded inputs (b, *shape) within each feature (b, d)."""
+        """Sum values of encoded inputs (b, *shape) over those of each feature, to (b, d)."""
         return values
 
     def expand_scores(self, scores: Tensor) -> Tensor:

@@ -26,15 +26,15 @@ SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that ar
 class Patches(FeatureKind):
     """Patches of pixels are the features: the pixels of a patch, in all channels, are visible or hidden together.
 
-    Encoded images are (n, channels, rows, columns). Unsigned integers are divided by the largest value of their type, so that bytes
-    become numbers in [0, 1]; other numbers stay unchanged. 0 is black, not the mean. Images in other units than those of `fit`, such as
-    bytes stored as floats after a fit on numbers in [0, 1], raise an error.
+    Encoded images are (n, channels, rows, columns). Unsigned integers are divided by the largest value of their type, so that bytes become
+    numbers in [0, 1]; other numbers stay unchanged. 0 is black, not the mean. Images must have the units of `fit`: after a fit on numbers
+    in [0, 1], bytes stored as floats raise an error.
 
     Args:
         size: Side of a patch in pixels, or (rows, columns). 1: single pixels. None: the smallest size with at most 64 patches per side.
-            Patches at the right and lower edge end with the image.
+            Patches at the right and lower edge may be smaller.
         layout: "NCHW", "NHWC", or "NHW" (no channel axis). None: the channel axis is the one with 1, 3 or 4 entries.
-        each_channel: Each channel of a patch is one feature.
+        each_channel: Whether each channel of a patch is a feature.
 
     Example:
         >>> import numpy as np
@@ -97,7 +97,7 @@ class Patches(FeatureKind):
 
     @cached_property
     def input_names(self) -> tuple[str, ...]:
-        """One name per number of an image, in the order of the encoded image."""
+        """One name per pixel and channel, in the order of the encoded image."""
         if not self.shape:
             return ()
         channels, rows, columns = self.shape
@@ -126,7 +126,7 @@ class Patches(FeatureKind):
         return (sums if self.each_channel else sums.sum(1)).flatten(1)
 
     def expand_scores(self, scores: Tensor) -> Tensor:
-        """Scores of the numbers of an image: each has the score of its patch."""
+        """Give each pixel and channel the score of its patch."""
         return self._laid_out(self.expand(scores))
 
     def neighbours(self) -> Tensor:
@@ -137,11 +137,11 @@ class Patches(FeatureKind):
         return torch.cat([down, across])
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The ground truth (rows, d) of patches, from that of patches, of pixels, or of squares of another size.
+        """Convert ground truth per patch, per pixel, or per square of another size to patches (rows, d).
 
-        A patch is true if half of its pixels are. If no patch of an image is, those with the most true pixels are, so that small objects
-        are not lost. `given` is (n, m), (n, rows, columns), or has the shape of the images. Raises for other shapes, and if squares of
-        several sizes fit.
+        A patch is true if half of its pixels are true. In an image without such a patch, those with the most true pixels are true, so that
+        small objects are not lost. `given` is (n, m), (n, rows, columns), or has the shape of the images. Raises if the shape is another
+        one or ambiguous.
         """
         known = truth_values(given)
         pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
@@ -176,7 +176,7 @@ class Patches(FeatureKind):
         return encoded
 
     def encode_unchecked(self, X: RawRows, device: torch.device | str = "cpu") -> tuple[Encoded, Callable[[], None]]:
-        """Encode without checking the numbers; also returns a function that checks them."""
+        """Encode without checking the values; return the result, and a function that checks them."""
         images, last = image_array(X), self.layout == "NHWC"
         same_images(images.shape, self.shape, self.layout)
         with np.errstate(over="ignore"):  # values too large for float32 raise below
@@ -206,7 +206,7 @@ class Patches(FeatureKind):
         return as_type(self.as_network_input(x.detach()).cpu().numpy(), np.dtype(self.dtype))
 
     def as_model_input(self, X: RawRows, x: Tensor) -> RawRows:
-        """X itself if it has the type of the fit, otherwise x decoded."""
+        """X if it has the type of the rows of `fit`, otherwise x decoded."""
         return X if str(as_array(X).dtype) == self.dtype else self.decode(x)
 
     def _laid_out(self, x: Tensor) -> Tensor:

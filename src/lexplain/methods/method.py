@@ -29,8 +29,8 @@ class Method(nn.Module):
         features: Fitted features; they expand feature masks to encoded masks.
         selector: Network from rows to a distribution over masks.
         imputer: Replaces hidden values.
-        predictor: Predicts the target from an imputed row. It is trained if it is a `Trained`.
-        objective: Cost of the masks of a row.
+        predictor: Predicts the target from an imputed row. `Trained(network)` is trained; others stay fixed.
+        objective: Cost of a mask, which training minimises.
         plan: Training schedule: `Turns`, `Together` or `Rounds`.
     """
 
@@ -60,7 +60,7 @@ class Method(nn.Module):
     # ---- forward passes ----
 
     def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
-        """Predictions (M, L, K, b) from masks (M, L, b, d), with K new imputations per mask."""
+        """Predictions (M, L, K, b) from masks (M, L, b, d): M x L masks of d features for each of b rows, K new imputations per mask."""
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
         shape = batch.x.shape[1:]
@@ -77,7 +77,7 @@ class Method(nn.Module):
         return self.selector(batch.x, batch.context, batch.valid)  # type: ignore[no-any-return]  # nn.Module's call
 
     def kl_to_full(self, batch: Batch, mask: Tensor) -> Tensor:
-        """KL divergence (M, b), in nats, between predictions from full rows and from masks (M, 1, b, d), outside the log.
+        """KL divergence (M, b), in nats, between predictions from full rows and from one imputation per mask (M, 1, b, d).
 
         All masks of a row use the same imputed values, so that masks can be compared.
         """
@@ -94,7 +94,7 @@ class Method(nn.Module):
         return self.plan.phases(self)
 
     def check_parts(self, batch: Batch) -> None:
-        """Run each step on a few rows, so that parts that do not fit raise before training starts."""
+        """Run each step on a few rows, so that incompatible parts raise an error before training starts."""
         with _read_by("selector", batch.x):
             logits = self.selector.logits(batch.x, batch.context)
         self._check_scores(logits, len(batch))
@@ -140,7 +140,7 @@ class Method(nn.Module):
     def probabilities(self, x: Tensor, mask: Tensor, valid: Tensor | None = None) -> Tensor:
         """Class probabilities (b, c), or values (b, 1), from the features visible in a mask (b, d), averaged over imputations.
 
-        All rows use the same noise, so that a prediction does not depend on the other rows of the call.
+        All rows use the same random numbers for imputation, so that a prediction does not depend on the other rows.
         """
         samples = TEST_IMPUTATIONS if getattr(self.imputer, "random", True) else 1
         encoded = encoded_mask(self.features, mask, valid)

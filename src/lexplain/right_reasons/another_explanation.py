@@ -76,19 +76,19 @@ def find_another_explanation(
 ) -> AlternativeModels:
     """Train several models in turn; each must not use the inputs that the earlier ones used.
 
-    The first model is trained without marks. The inputs with the largest gradients of each row are then marked, and the next model is
-    trained from scratch with all marks so far. The search stops when the accuracy on held-out rows falls `max_drop` below the best so
-    far, when explanations stop changing, or at `max_models`. The model whose accuracy fell is included as the last one.
+    The first model may use all inputs. The inputs with the largest gradients, row by row, are then marked as not to be used, and the next
+    model is trained from scratch with all marks so far. The search stops when the accuracy on held-out rows falls `max_drop` below the best
+    so far, when explanations stop changing, or at `max_models`. The model whose accuracy fell is included as the last one.
 
     Args:
         make_network: Function that returns a new network. It is called once per model, with torch's seed set.
         X: Inputs (n, ...), as for `RightReasons`.
         y: Labels, probabilities or real values.
         max_models: Maximum number of models.
-        cutoff: Share of a row's largest input gradient above which an input counts as used.
+        cutoff: An input is used if its gradient is above this share of the row's largest.
         max_drop: Drop of accuracy (or R²) on held-out rows at which the search stops.
         irrelevant_mask: Mask (n, ...) of 0 and 1; 1 = no model may use the input.
-        trainer: `RightReasons` without features, whose settings are used, except its network. None: the defaults.
+        trainer: `RightReasons` whose settings are used, except its network. It must not have features. None: the defaults.
         held_out: Share of the rows that no model is trained on.
         random_state: Seed of the split, the networks and the training.
 

@@ -150,7 +150,7 @@ def right_reasons_loss(
         network: Network from rows to logits (b, c), or to values (b,) or (b, 1).
         x: Rows (b, ...).
         y: Classes (b,), probabilities (b, c), or real values (b,).
-        irrelevant_mask: Mask of the shape of x, 1 = must not be used. Rows of zeros are not annotated. None: no row is annotated.
+        irrelevant_mask: Mask of the shape of x, 1 = must not be used. Rows of zeros have no marks. None: no marks.
         strength: Weight of the penalty (lambda_1 of the paper).
         scale: Whether to use "log" or "linear" probabilities (the paper: "log").
         target: "sum" over the classes (the paper), "max" (the predicted class), "label" (the row's class), or the index of a class.

@@ -37,7 +37,7 @@ MAX_ROWS = 8192  # rows per forward pass outside training
 
 
 class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """Train a differentiable network on labels and on an annotation of inputs that it must not use.
+    """Train a differentiable network that must not use the inputs that you mark.
 
     Training penalises the gradients of the network's output with respect to marked inputs. Rows without annotation contribute only
     their labels. Without any marks this is plain training.
@@ -46,19 +46,18 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` copies it with its weights. It
             reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default dense
             network, on rows encoded by features.
-        features: What is marked and explained, such as `Columns()` or `Groups(...)`. Rows are then checked and encoded. None: each input
-            of your network; for the default network, features chosen by the rows, so that a DataFrame may have categories.
-        strength: Weight of the gradient penalty (the paper's lambda_1), or "auto": both loss terms are kept at the same order of
-            magnitude.
+        features: Units to mark and explain, such as `Columns()` or `Groups(...)`. Rows are then checked and encoded. None: each input of
+            your network; for the default network, the default features of the rows. A DataFrame may then have categories.
+        strength: Weight of the gradient penalty (the paper's lambda_1), or "auto": makes the penalty about as large as the label loss.
         scale: Whether to penalise the gradients of "log" or "linear" probabilities.
         target: "sum" over the classes, "max" (the predicted class), "label" (the row's class), or the index of a class.
-        normalise: Whether to divide the penalty by the number of marks. False: by the number of rows; see `right_reasons_loss`.
-        l2: Weight of the squared parameters (the paper's lambda_2, for sums over rows: a batch of b rows costs l2 / b).
+        normalise: Whether to divide the penalty by the number of marked values. False: by that of rows; see `right_reasons_loss`.
+        l2: Weight of the squared parameters (the paper's lambda_2); divided by the rows of a batch.
         epochs: Passes over the rows.
         batch_size: Rows per optimiser step. None: 256; for the default network a tenth of the rows, from 16 to 256.
         learning_rate: Learning rate of Adam.
-        held_out: Share of the rows for choosing the best epoch. Their marked inputs are swapped between rows, which exposes networks
-            that use them. 0: the last epoch is kept, as in the paper.
+        held_out: Share of the rows for choosing the best epoch. Their marked inputs are swapped between rows, so that networks that use
+            them score worse. 0: the last epoch is kept, as in the paper.
         device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1" or a `lightning_fabric.Fabric`.
         random_state: Seed.
 
@@ -120,10 +119,10 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         Args:
             X: Inputs of the network (n, ...), or rows that `features` encode. Column names of a DataFrame are used in explanations.
             y: Labels or real values (n,), or probabilities (n, c).
-            irrelevant_mask: 1 = must not be used. Shape of X (NaN rows are not annotated), shape of one input (for all rows), or one
+            irrelevant_mask: 1 = must not be used. Shape of X (a row of NaN: not annotated), shape of one row of X (for all rows), or one
                 entry per row in annotated_rows. With features: one entry per feature or per encoded input.
-            annotated_rows: Numbers of the rows that irrelevant_mask describes. None: all rows.
-            always_include: Numbers of rows to put into each batch, such as the few that are annotated.
+            annotated_rows: Indices of the rows that irrelevant_mask describes. None: all rows.
+            always_include: Indices of rows to put into each batch, such as the few annotated ones.
             checkpoint: File for the training state; an interrupted fit resumes from it.
         """
         self._check()
@@ -254,7 +253,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         return torch.cat(parts).cpu()
 
     def explain(self, X: RawRows, *, scale: str | None = None, target: str | int | None = None) -> Explanation:
-        """Score each input by its absolute gradient, or each feature by the norm of its gradients. Keep those above 0.67 of the largest.
+        """Score inputs by absolute gradient, or features by the norm of gradients. Keep scores above 67 % of the row's largest.
 
         Reference:
             Ross, Hughes and Doshi-Velez, 2017, section 3.3 (the mask of the largest input gradients).
