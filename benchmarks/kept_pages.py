@@ -3,10 +3,10 @@
     PYTHONPATH=src python benchmarks/kept_pages.py FOLDER
     PYTHONPATH=OTHER/src python benchmarks/kept_pages.py OTHER-FOLDER && diff -r FOLDER OTHER-FOLDER
 
-FOLDER becomes a copy of docs/results in which each page and its results.csv is written anew by the imported code, with the command that
-the page names. Nothing is computed, and figures stay as they are. Machines and dates are those of the cells. The digest of the code is
-replaced in the copied cells, so that both versions mark all of them as cells of earlier code. Pages that cannot be written, because no
-cell is kept or a data set is missing (lex-faces: set LEXPLAIN_DATA), are listed with the reason and taken out.
+FOLDER becomes a copy of docs/results in which the imported code writes each page and its results.csv again, with the command that the page
+names. Nothing is computed, and figures stay unchanged. Machines and dates are those of the cells. The digest of the code, which cells
+had before they had a revision, is replaced in the copy, so that both versions mark these cells as older. Pages that cannot be written,
+because no cell is kept or a data set is missing (lex-faces: set LEXPLAIN_DATA), are listed with the reason and removed.
 """
 
 from __future__ import annotations

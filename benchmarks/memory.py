@@ -1,4 +1,4 @@
-"""Peak memory when the number of rows grows tenfold: model rows in flight are bounded by max_rows, so that it stays flat.
+"""Peak memory when the number of rows grows tenfold: max_rows limits the rows sent to a model at once, so that it stays flat.
 
     python benchmarks/memory.py [--quick] [--out docs/results/bench-memory.md]
 
@@ -35,9 +35,9 @@ from lexplain.masks import Bernoulli
 from lexplain.methods import METHODS
 from lexplain.core import Classes
 import lexplain as lx
-from lexplain.measures import Asking, curves, fidelity, sensitivity
+from lexplain.measures import QueriedFunction, curves, fidelity, sensitivity
 from lexplain.evaluation import evaluator, retrained
-evaluator.JUDGE_STEPS = evaluator.READER_STEPS = 50  # how well judges judge is not asked here
+evaluator.EVALUATOR_STEPS = evaluator.READER_STEPS = 50  # memory is measured here, not how well they predict
 retrained.RETRAINING_STEPS = 50
 MEASURES = ["fidelity", "off the data"]  # curves and infidelity have lines of their own, or ask about few rows
 rows, columns, most = map(int, sys.argv[2:])
@@ -49,15 +49,16 @@ network = nn.Sequential(nn.Linear(columns, 200), nn.ReLU(), nn.Linear(200, 200),
 fill = Marginal(x[:1000])
 def peak():
     return int(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1]) / 1024
-asked = Asking(network, most)
-network(x[:100]); fidelity.same_class(asked, features, x[:100], mask[:100])
+model = QueriedFunction(network, most)
+network(x[:100]); fidelity.same_class(model, features, x[:100], mask[:100])
 before = peak()
 """
 WORK = {
-    "fidelity (FS-M)": "fidelity.same_class(asked, features, x, mask, imputer=fill)",
-    "insertion": "[curves.area(curves.curve(asked, features, x[at], scores[at], imputer=fill), columns)"
+    "fidelity (FS-M)": "fidelity.same_class(model, features, x, mask, imputer=fill)",
+    "insertion": "[curves.area(curves.curve(model, features, x[at], scores[at], imputer=fill), columns)"
     " for at in torch.arange(rows).split(most)]",
-    "sensitivity": "[sensitivity.sensitivity(Asking(lambda z: z * 2, most), x[at:at + most], draws=5) for at in range(0, rows, most)]",
+    "sensitivity": "[sensitivity.sensitivity(QueriedFunction(lambda z: z * 2, most), x[at:at + most], draws=5)"
+    " for at in range(0, rows, most)]",
     "a method's prediction": "[m.probabilities(x[at:at + most // 20], mask[at:at + most // 20]) for m in"
     " [METHODS['realx'](features, Classes(2), keep=5).eval()] for at in range(0, rows, most // 20)]",
     "an audit of a model's explanation": "lx.audit(Explanation(scores, mask, features.names), x.numpy(), model=network, measures=MEASURES,"

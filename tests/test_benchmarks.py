@@ -1,6 +1,7 @@
 """What the benchmarks reckon with: a ledger that counts nothing twice, a page of which one part is measured anew, and equal answers."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -226,3 +227,13 @@ def test_quality_knows_its_sets():
     x, y, test, truth, control_flow = q.data_of("linear", 0, 0)
     assert x.shape == test.shape == truth.shape == (10_000, 10) and truth.sum() == 50_000 and control_flow is None
     assert np.corrcoef(x[:, :5].sum(1), y)[0, 1] == pytest.approx(1 / 1.25**0.5, abs=0.02)
+
+
+@pytest.mark.usefixtures("benchmarks")
+def test_all_work_whose_memory_is_measured_runs():
+    import memory as m
+
+    script = m.SETTING.replace("evaluator.EVALUATOR_STEPS =", "assert hasattr(evaluator, 'EVALUATOR_STEPS')\nevaluator.EVALUATOR_STEPS =")
+    code = "\n".join([script, *m.WORK.values(), "print(peak() >= before)"])
+    done = subprocess.run([sys.executable, "-c", code, "all", "1100", "6", "400"], capture_output=True, text=True, check=False)
+    assert done.stdout.split()[-1:] == ["True"], done.stderr
