@@ -62,7 +62,7 @@ def test_an_explainer_says_what_it_said(name):
     assert_close(e.scores, answers["scores"])
     assert np.array_equal(e.mask, answers["mask"])
     if name != "background":
-        assert_close(e.prediction, answers["prediction"])
+        assert_close(e.kept_prediction, answers["prediction"])
         predicted = explainer.predict(rows_of(name))
         assert_close(predicted, answers["predicted"]) if name == "real" else np.testing.assert_array_equal(predicted, answers["predicted"])
 
@@ -87,7 +87,7 @@ def test_an_explainer_without_background_refuses_to_predict():
     with pytest.raises(ValueError, match=r"background=0.* explain works"):
         explainer.predict(rows_of("background"))
     with pytest.raises(ValueError, match=r"saved with background=0"):
-        explainer.explain(rows_of("background")).prediction  # noqa: B018  a property that predicts
+        explainer.explain(rows_of("background")).kept_prediction  # noqa: B018  a property that predicts
 
 
 def test_a_model_that_is_right_for_the_right_reasons_says_what_it_said(tmp_path):
@@ -115,6 +115,7 @@ def test_an_explanation_in_json_is_read_and_written_again_as_it_was():
     rows.prediction  # noqa: B018  read, so that the explained classes are in the text
     one, two = (json.loads(each) for each in (rows.to_json(), text))
     assert_close(one.pop("scores"), np.array(two.pop("scores")))
+    assert one.pop("target") == rows.prediction.argmax(1).tolist() and two.pop("target") == rows.kept_prediction.argmax(1).tolist()
     assert one == two
 
 

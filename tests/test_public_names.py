@@ -27,6 +27,7 @@ SO_FAR = {  # of design.md, section 2
     "load_data",
     "register",
     "right_reasons_loss",
+    "verify",
 }
 
 

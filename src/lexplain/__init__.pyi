@@ -1,6 +1,7 @@
 from .auditing.as_explanation import as_explanation as as_explanation
 from .auditing.audit import audit as audit
 from .auditing.card import Card as Card
+from .auditing.verify import verify as verify
 from .core import Dataset as Dataset, Explanation as Explanation
 from .core.kinds import register as register
 from .data.load import load_data as load_data

@@ -150,7 +150,7 @@ def test_the_target_is_the_class_asked_for_else_the_predicted_one():
     assert explanation(target_index=torch.tensor([0, 0, 1]), compute_prediction=lambda: PROBABILITIES).target.tolist() == [0, 0, 1]
     assert explanation(compute_prediction=lambda: PROBABILITIES).target.tolist()[:2] == [1, 0]
     assert explanation(compute_prediction=lambda: torch.randn(3, 1)).target.tolist() == [0, 0, 0]  # a real-valued output
-    with pytest.raises(AttributeError, match="no predictor"):
+    with pytest.raises(AttributeError, match="no model"):
         explanation().prediction  # noqa: B018
 
 

@@ -47,19 +47,21 @@ def test_without_background_it_explains_and_refuses_to_predict(tmp_path, imputer
     explainer.save(tmp_path / "none.lex", background=0)
     again = lx.Explainer.load(tmp_path / "none.lex", device="cpu")
     assert torch.equal(again.explain(X).scores, explainer.explain(X).scores)
-    for ask in (lambda: again.explain(X).prediction, lambda: again.predict(X)):
+    for ask in (lambda: again.explain(X).kept_prediction, lambda: again.predict(X)):
         with pytest.raises(ValueError, match=r"background=0.* explain works"):
             ask()
-    assert explainer.explain(X).prediction.shape == (300, 2)  # the explainer itself is left as it was
+    assert explainer.explain(X).kept_prediction.shape == (300, 2)  # the explainer itself is left as it was
     explainer.save(tmp_path / "few.lex", background=20)
     few = lx.Explainer.load(tmp_path / "few.lex", device="cpu")
-    assert len(background_of(few.method_.imputer)) == 20 and few.explain(X).prediction.shape == (300, 2)
+    assert len(background_of(few.method_.imputer)) == 20 and few.explain(X).kept_prediction.shape == (300, 2)
 
 
 def test_imputers_without_rows_are_saved_as_they_are(tmp_path):
     explainer = lx.Explainer("lex", **QUICK).fit(X, Y)  # independent Gaussians
     explainer.save(tmp_path / "none.lex", background=0)
-    assert torch.equal(lx.Explainer.load(tmp_path / "none.lex", device="cpu").explain(X).prediction, explainer.explain(X).prediction)
+    assert torch.equal(
+        lx.Explainer.load(tmp_path / "none.lex", device="cpu").explain(X).kept_prediction, explainer.explain(X).kept_prediction
+    )
 
 
 def test_rows_held_out_are_in_no_background():

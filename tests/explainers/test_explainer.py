@@ -16,7 +16,7 @@ from torch import nn
 from lexplain.baselines import RandomBaseline
 from lexplain.core import Classes, RealValue
 from lexplain.explainers import Explainer
-from lexplain.explainers.one_pass import prediction_of
+from lexplain.explainers.one_pass import kept_prediction
 from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import FixedRate
@@ -125,7 +125,7 @@ def test_every_method_in_every_regime_works_or_says_why_not(method, situation):
         return
     # The frozen predictor is the model: with everything shown it says what the model says.
     assert isinstance(predictor, Frozen if isinstance(model, nn.Module) else BlackBox)
-    shown = prediction_of(explainer.method_, *all_shown(explainer), units=None, max_rows=40).numpy()
+    shown = kept_prediction(explainer.method_, *all_shown(explainer), units=None, max_rows=40).numpy()
     needed = torch.as_tensor(said(model)).softmax(1).numpy() if isinstance(model, nn.Module) else chance(FRESH)
     assert np.allclose(shown, needed, atol=1e-5)
 
@@ -141,7 +141,7 @@ def test_every_method_explains_real_values_in_raw_units(method):
     values = explainer.predict(FRESH)
     assert values.shape == (30,)
     assert abs(values.mean() - 1000 - 300) < 100  # the target lies around 1,300 with a scale of 200
-    assert np.allclose(values, explainer.explain(FRESH).prediction[:, 0])
+    assert np.allclose(values, explainer.explain(FRESH).kept_prediction[:, 0])
     assert explainer.score(FRESH, level(FRESH)) == pytest.approx(r2_score(level(FRESH), values))
     assert not hasattr(explainer, "classes_")
     assert explainer.explain(FRESH).target.tolist() == [0] * 30
@@ -197,7 +197,7 @@ def test_explains_a_network_and_leaves_it_alone(kind, regime):
         needed = torch.as_tensor(said(net))
         needed = needed.softmax(1) if kind == "logits" else needed
         units = (explainer.target_scale_, explainer.target_mean_) if kind == "value" else None
-        assert torch.allclose(prediction_of(explainer.method_, *all_shown(explainer), units=units, max_rows=40), needed, atol=1e-5)
+        assert torch.allclose(kept_prediction(explainer.method_, *all_shown(explainer), units=units, max_rows=40), needed, atol=1e-5)
 
 
 def test_explains_a_network_of_double_precision():
@@ -220,7 +220,7 @@ def test_explains_a_regressor_in_its_own_units():
     regressor = LinearRegression().fit(X, VALUES)
     explainer = quick("lex", regime="self", keep=4).fit(X, model=regressor)
     units = (explainer.target_scale_, explainer.target_mean_)
-    said = prediction_of(explainer.method_, *all_shown(explainer), units=units, max_rows=40)
+    said = kept_prediction(explainer.method_, *all_shown(explainer), units=units, max_rows=40)
     assert np.allclose(said[:, 0], regressor.predict(FRESH), atol=1e-2)
 
 
@@ -411,7 +411,7 @@ def test_a_wrong_name_of_an_imputer_is_refused_before_the_model_is_asked():
     def model(rows):
         pytest.fail("asked")
 
-    with pytest.raises(ValueError, match=r"Unknown imputer 'gmm'. Choose one of: Constant, Gaussian, GaussianMixture"):
+    with pytest.raises(ValueError, match=r"Unknown imputer 'gmm'. Choose one of: Constant, Donors, Gaussian"):
         quick("lex", imputer="gmm").fit(X, model=model)
 
 
@@ -515,7 +515,7 @@ def test_the_callers_random_state_is_left_alone():
     torch.manual_seed(5)
     torch_state, numpy_state = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     explainer = quick("lex").fit(X, LABELS)
-    explainer.explain(FRESH).prediction  # noqa: B018  it draws imputations
+    explainer.explain(FRESH).kept_prediction  # noqa: B018  it draws imputations
     explainer.predict(FRESH)
     assert torch.equal(torch.get_rng_state(), torch_state)
     assert (np.random.get_state()[1] == numpy_state).all()  # noqa: NPY002

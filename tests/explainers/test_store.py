@@ -64,7 +64,7 @@ def same(one, two, rows=FRESH):
     first, second = one.explain(rows), two.explain(rows)
     assert torch.equal(first.mask, second.mask)
     assert torch.equal(first.scores, second.scores)
-    assert torch.equal(first.prediction, second.prediction)
+    assert torch.equal(first.kept_prediction, second.kept_prediction)
     assert first.names == second.names
     assert first.classes == second.classes
     assert first.method == second.method
@@ -299,7 +299,7 @@ def test_a_missing_model_is_asked_for_only_where_it_is_needed(tmp_path):
 def test_the_file_is_tensors_and_json_and_holds_no_pickle(saved):
     with safe_open(saved, framework="pt") as stored:
         assert list(stored.metadata()) == ["lexplain"]
-        assert {name.split(".")[0] for name in stored.keys()} == {"selector", "imputer", "predictor"}  # noqa: SIM118
+        assert {name.split(".")[0] for name in stored.keys()} == {"selector", "imputer", "predictor", "rows"}  # noqa: SIM118
     record = record_of(saved)
     assert record["format"] == "lexplain.explainer/2"
     assert record["method"] == "realx"
@@ -310,7 +310,7 @@ def test_the_file_is_tensors_and_json_and_holds_no_pickle(saved):
         sum(end - start for name, entry in header.items() if name != "__metadata__" for start, end in [entry["data_offsets"]])
         == len(raw) - 8 - length
     )
-    assert {entry["dtype"] for name, entry in header.items() if name != "__metadata__"} == {"F32"}
+    assert {entry["dtype"] for name, entry in header.items() if name != "__metadata__" and not name.startswith("rows.")} == {"F32"}
 
 
 def test_neither_saving_nor_loading_pickles(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from lexplain.core import seeded
 from lexplain.imputers import (
     VAEAC,
     Constant,
+    Donors,
     Gaussian,
     GaussianMixture,
     IndependentGaussian,
@@ -34,6 +35,7 @@ IMPUTERS = {  # name: how to build one for rows of 5 columns
     "independent gaussian": lambda: IndependentGaussian.fit(ROWS.clone()),
     "gaussian": lambda: Gaussian.fit(ROWS.clone()),
     "marginal": lambda: Marginal.fit(ROWS.clone()),
+    "donors": lambda: Donors.fit(ROWS.clone()),
     "gaussian mixture": lambda: once(GaussianMixture.fit, ROWS, components=3),
     "mixture means": lambda: once(MixtureMeans.fit, ROWS, components=3),
     "mixture rows": lambda: once(MixtureRows.fit, ROWS, components=3),
@@ -185,6 +187,7 @@ OF_IMAGES = {
     "constant": lambda: Constant(0.5),
     "standard gaussian": lambda: IndependentGaussian(),
     "marginal": lambda: Marginal.fit(IMAGES),
+    "donors": lambda: Donors.fit(IMAGES),
     "gaussian mixture": lambda: GaussianMixture.fit(IMAGES, components=3, jitter=1 / 255),
     "mixture means": lambda: MixtureMeans.fit(IMAGES, components=3),
     "mixture rows": lambda: MixtureRows.fit(IMAGES, components=3),

@@ -172,6 +172,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             features=self.features_,
             target_index=explained,
             compute_prediction=self._predict(x),
+            compute_kept_prediction=self._predict(x),
             classes=None if classes is None else tuple(classes),
             valid=valid,
             unexplained=unexplained,

@@ -5,7 +5,7 @@ Shapes: b rows, d features, n rows of any batch, M outer samples of masks, L mas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -89,6 +89,15 @@ class Features(Protocol):
 
     def decode(self, x: Tensor) -> RawRows:
         """Convert encoded rows to raw rows."""
+
+    def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
+        """Raw rows (n) with their own cells, unchanged, where a mask (n, d) is True, and the cells of donor rows (n) elsewhere."""
+
+    def pack(self, rows: RawRows) -> dict[str, Tensor] | None:
+        """Raw rows as tensors for a file, which `unpack` reads. None: not supported."""
+
+    def unpack(self, tensors: Mapping[str, Tensor]) -> RawRows:
+        """The raw rows of `pack`, with the types of `fit`."""
 
     def as_network_input(self, x: Tensor) -> Tensor:
         """Convert encoded rows to the input of a torch network, with gradients. Raises if a network cannot read such rows."""

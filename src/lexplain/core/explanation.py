@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from .contracts import Features, Json, Labels, Names, RawRows
 from .rows import take_rows
 
 FORMAT = "lexplain.explanation/2"
+OPTIONAL = ("unexplained", "holds", "holds_se", "verified", "model_rows")  # tensors that the JSON text has if they are not None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +33,17 @@ class Explanation:
     features: Features | None = None  # maps feature masks to encoded inputs
     target_index: Tensor | None = None  # (b,) explained class if one was requested; None: the predicted class
     compute_prediction: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
+    compute_kept_prediction: Callable[[], Tensor] | None = field(default=None, repr=False, compare=False)
     classes: tuple[Labels, ...] | None = None  # c class labels; None for a real-valued output
     additive: bool = False  # True if base_values plus scores equal the prediction (Shapley values)
     base_values: Tensor | None = None  # (b,) starting value of additive scores
     valid: Tensor | None = None  # (b, d) of bool: False is padding; None: no padding
     unexplained: Tensor | None = None  # (b,) number of features beyond those of the fit, which stay visible; None: no row has any
     perturbation_based: bool | None = None  # True if the model was queried on rows with hidden features; None: unknown
+    holds: Tensor | None = None  # (b,) share of draws of the hidden features in which the model's answer holds; None: not measured
+    holds_se: Tensor | None = None  # (b,) its standard error
+    verified: Tensor | None = None  # (b,) of bool: the answer holds as often as required
+    model_rows: Tensor | None = None  # (b,) number of queries of the model that verifying the row took
 
     def __post_init__(self) -> None:
         shape, names, own = self.scores.shape, self.names, self.names_per_row
@@ -61,11 +67,9 @@ class Explanation:
         """Whether scores, masks and names are equal; the rows and the predictor are not compared."""
         if not isinstance(other, Explanation):
             return NotImplemented
-        tensors = ("scores", "mask", "target_index", "base_values", "valid", "unexplained")
-        plain = ("names", "method", "classes", "additive")
-        return all(getattr(self, name) == getattr(other, name) for name in plain) and all(
-            _same(getattr(self, name), getattr(other, name)) for name in tensors
-        )
+        plain, own, others = ("names", "method", "classes", "additive"), self._tensors(), other._tensors()
+        same = own.keys() == others.keys() and all(torch.equal(own[name].cpu(), others[name].cpu()) for name in own)
+        return same and all(getattr(self, name) == getattr(other, name) for name in plain)
 
     __hash__ = None  # type: ignore[assignment]  # no cheap hash agrees with this equality
 
@@ -73,18 +77,20 @@ class Explanation:
         """The explanation of some rows only."""
         index = np.arange(len(self))[rows if not isinstance(rows, Tensor) else rows.cpu().numpy()].reshape(-1)
         chosen = torch.as_tensor(index)
+        some: dict[str, Any] = {name: value[chosen] for name, value in self._tensors().items()}
         return replace(
             self,
-            scores=self.scores[chosen],
-            mask=self.mask[chosen],
+            **some,
             names=self._names_of(index),
             data=take_rows(self.data, index),
-            target_index=None if self.target_index is None else self.target_index[chosen],
             compute_prediction=None if self.compute_prediction is None else lambda: self.prediction[chosen],
-            base_values=None if self.base_values is None else self.base_values[chosen],
-            valid=None if self.valid is None else self.valid[chosen],
-            unexplained=None if self.unexplained is None else self.unexplained[chosen],
+            compute_kept_prediction=None if self.compute_kept_prediction is None else lambda: self.kept_prediction[chosen],
         )
+
+    def _tensors(self) -> dict[str, Tensor]:
+        """The tensors of the explanation that are not None, by name."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, Tensor)}
 
     def _names_of(self, index: np.ndarray) -> Names:
         """The names of some rows; without rows, the column names."""
@@ -116,10 +122,17 @@ class Explanation:
 
     @cached_property
     def prediction(self) -> Tensor:
-        """(b, c) class probabilities, or (b, 1) values, from the kept features alone; computed on first access."""
+        """(b, c) class probabilities, or (b, 1) values, that are explained: the model's output; computed on first access."""
         if self.compute_prediction is None:
-            raise AttributeError("This explanation has no predictor. Explanations of a fitted Explainer have one.")
+            raise AttributeError("This explanation has no model. Explanations of a fitted Explainer have one.")
         return self.compute_prediction()
+
+    @cached_property
+    def kept_prediction(self) -> Tensor:
+        """(b, c) class probabilities, or (b, 1) values, predicted from the kept features alone; computed on first access."""
+        if self.compute_kept_prediction is None:
+            raise AttributeError("This explanation has no predictor. Explanations of a fitted Explainer have one.")
+        return self.compute_kept_prediction()
 
     @cached_property
     def target(self) -> Tensor:
@@ -153,7 +166,7 @@ class Explanation:
 
         The explained class is included only if it was requested, or if `prediction` was read before: the predictor is not called.
         """
-        longer = {} if self.unexplained is None else {"unexplained": self.unexplained.tolist()}
+        optional = {name: value.tolist() for name, value in self._tensors().items() if name in OPTIONAL}
         return json.dumps(
             {
                 "format": FORMAT,
@@ -167,7 +180,7 @@ class Explanation:
                 "additive": self.additive,
                 "base": None if self.base_values is None else self.base_values.tolist(),
                 "asks_off_data": self.perturbation_based,
-                **longer,
+                **optional,
             }
         )
 
@@ -177,6 +190,7 @@ class Explanation:
         record = _record_in(text)
         names: Json = tuple(name if isinstance(name, str) else tuple(name) for name in record["names"])
         width = len(record["scores"][0]) if record["scores"] else len(names)
+        optional: dict[str, Any] = {name: torch.tensor(record[name]) for name in OPTIONAL if record.get(name) is not None}
         return cls(
             scores=torch.tensor(record["scores"], dtype=torch.float32).reshape(-1, width),
             mask=torch.tensor(record["mask"]).bool().reshape(-1, width),
@@ -187,8 +201,8 @@ class Explanation:
             additive=record.get("additive", False),
             base_values=None if record.get("base") is None else torch.tensor(record["base"]),
             perturbation_based=record.get("asks_off_data"),
-            unexplained=None if record.get("unexplained") is None else torch.tensor(record["unexplained"]),
             valid=None if record.get("valid") is None else torch.tensor(record["valid"]).bool().reshape(-1, width),
+            **optional,
         )
 
     def to_shap(self) -> Any:
@@ -237,11 +251,6 @@ class Explanation:
         from ..report import explanation_table
 
         return explanation_table(self)
-
-
-def _same(one: Tensor | None, other: Tensor | None) -> bool:
-    """Whether two tensors have equal values, on any device, or both are None."""
-    return one is other or (one is not None and other is not None and torch.equal(one.cpu(), other.cpu()))
 
 
 def _record_in(text: str) -> dict[str, Any]:

@@ -51,6 +51,13 @@ def rows_digest(rows: RawRows) -> bytes:
     return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
 
 
+def choose_cells(own: RawRows, kept: np.ndarray, other: RawRows) -> np.ndarray | Tensor:
+    """Cells of one array or tensor where `kept` is True, of another of the same shape elsewhere; their type is that of `own`."""
+    if isinstance(own, Tensor):
+        return torch.where(torch.from_numpy(kept).to(own.device), own, torch.as_tensor(other, dtype=own.dtype, device=own.device))
+    return np.where(kept, as_array(own), as_array(other))
+
+
 def plain(number: Json) -> Json:
     """A NumPy number as a Python number; other values unchanged."""
     return number.item() if isinstance(number, np.generic) else number

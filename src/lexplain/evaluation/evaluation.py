@@ -112,7 +112,7 @@ class Evaluation:
     @property
     def own_prediction(self) -> Tensor:
         """Predictions (b, c) of the explanation's own predictor from the kept features."""
-        return self.explanation.prediction
+        return self.explanation.kept_prediction
 
     @cached_property
     def evaluator_prediction(self) -> Tensor:

@@ -10,22 +10,23 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin
-from torch import nn
+from torch import Tensor, nn
 
 from .. import check
 from ..auditing import Card
+from ..auditing.verify import some_rows
 from ..core import Explanation
-from ..core.contracts import Features, RawRows
+from ..core.contracts import Encoded, Features, RawRows
 from ..core.kinds import kind_of
-from ..core.rows import as_array
 from ..methods import Method, Recipe
 from ..models import CachedModel, Target, Trained
 from ..training import device_of
 from .card import fit_card
+from .explained import output_of, rows_of, verified
 from .findings import FitWarning, findings
 from .fitting import Fitting
-from .one_pass import OnePass, prediction_of
+from .kept_predictor import KeptPredictor
+from .one_pass import OnePass, kept_prediction
 from .path import required_path
 from .settings import check_no_target, context_of, needs_of, prepared
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 
-class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Explainer(KeptPredictor):
     """Explain predictions with a trained selector: fit once, then explain any row in one forward pass.
 
     Args:
@@ -129,6 +130,7 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         fitting = Fitting(self, X, y, model)
         method, self.splits_, self.path_, self.history_ = fitting.run(checkpoint)
         self._set_fitted(X, method, fitting.target, fitting.regime, fitting.problem.targets.model)
+        self.background_: Any = some_rows(self.features_.check(X), fitting.seed)
         self.fit_seconds_: float | None = time.perf_counter() - began
         rows = self.splits_.validation.to(device_of(self.device))
         self.findings_ = findings(method, rows, fitting.regime, max_rows=self._max_rows())
@@ -153,17 +155,51 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
     # ---- explain ----
 
-    def explain(self, X: Any, *, target: Any = None) -> Explanation:
+    def explain(self, X: Any, *, verify: bool = False, target: Any = None) -> Explanation:
         """Explain rows in one forward pass.
 
         Args:
             X: Rows with the same columns as in `fit`.
+            verify: Also query the model about each row, and keep the fewest features under which its answer holds; see `verify`.
             target: Not supported; raises an error. To explain one class, use `lexplain.baselines.KernelSHAP`.
         """
         check.fitted(self)
+        check_no_target(target, self.method_.name)
+        encoded, scores, mask = self._one_pass(X)
+        explanation = self._explanation(X, encoded, scores, mask)
+        return verified(self, explanation, X) if verify else explanation
+
+    def verify(
+        self,
+        explanation: Explanation,
+        *,
+        holds: float = 0.95,
+        within: float | None = None,
+        max_model_rows: int | None = None,
+        background: Any = None,
+    ) -> Explanation:
+        """Query the model to find the fewest features of each row under which its answer holds, in the order of the scores.
+
+        See `lexplain.verify` for the method. Without a model, the explainer's own predictor is queried. With keep or penalty, the kept
+        features stay, and only how far the answer holds is measured.
+
+        Args:
+            explanation: Explanation of this explainer.
+            holds: Share of draws of the other features in which the answer must hold.
+            within: How far the output may move; see `lexplain.verify`.
+            max_model_rows: Maximum number of queries of the model per row. A row that reaches it is not verified. None: no limit.
+            background: Rows that hidden values come from. None: training rows that the explainer holds (at most 2,000).
+
+        Returns:
+            The explanation with the new mask and `holds`, `holds_se`, `verified` and `model_rows`.
+        """
+        check.fitted(self)
+        settings = {"background": background, "holds": holds, "within": within, "max_model_rows": max_model_rows}
+        return verified(self, explanation, rows_of(self, explanation), **settings)
+
+    def _explanation(self, X: RawRows, encoded: Encoded, scores: Tensor, mask: Tensor) -> Explanation:
+        """An explanation with these scores and masks (b, d)."""
         method, max_rows = self.method_, self._max_rows()
-        check_no_target(target, method.name)
-        encoded, scores, mask = OnePass(method, max_rows, partial(context_of, self) if method.reads_output else None)(X)
         units = (self.target_scale_, self.target_mean_) if self.outputs_.real else None
         return Explanation(
             scores=scores,
@@ -172,12 +208,18 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             data=self.features_.check(X),
             method=method.name,
             features=self.features_,
-            compute_prediction=partial(prediction_of, method, encoded, mask, units=units, max_rows=max_rows),
+            compute_prediction=output_of(self, X, encoded),
+            compute_kept_prediction=partial(kept_prediction, method, encoded, mask, units=units, max_rows=max_rows),
             classes=tuple(self.classes_) if hasattr(self, "classes_") else None,
             valid=None if encoded.valid is None else encoded.valid.cpu(),
             unexplained=None if encoded.unexplained is None else encoded.unexplained.cpu(),
             perturbation_based=not isinstance(method.predictor, Trained),  # a trained predictor replaces queries on imputed rows
         )
+
+    def _one_pass(self, X: RawRows) -> tuple[Encoded, Tensor, Tensor]:
+        """The encoded rows, and their scores and masks (b, d)."""
+        context = partial(context_of, self) if self.method_.reads_output else None
+        return OnePass(self.method_, self._max_rows(), context)(X)
 
     __call__ = explain
 
@@ -209,46 +251,6 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         check.fitted(self)
         return fit_card(self)
 
-    # ---- scikit-learn ----
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Masks (rows, features) of the rows: True = visible."""
-        return np.asarray(self.explain(X).mask)
-
-    def get_feature_names_out(self, input_features: Features | None = None) -> np.ndarray:
-        """One name per feature."""
-        check.fitted(self)
-        return np.asarray(self.features_.names, dtype=object)
-
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Class probabilities from the kept features alone."""
-        check.fitted(self)
-        if self.outputs_.real:
-            raise AttributeError("predict_proba needs classes, but the target of the fit has real values. Use predict.")
-        values = self.explain(X).prediction.numpy().astype(np.float64)
-        return np.asarray(values / values.sum(1, keepdims=True))
-
-    def predict(self, X: Any) -> np.ndarray:
-        """The class or value predicted from the kept features alone."""
-        check.fitted(self)
-        if self.outputs_.real:
-            return np.asarray(self.explain(X).prediction[:, 0])
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(1)])
-
-    def score(self, X: Any, y: Any) -> float:
-        """Accuracy, or R2 for real values, of predictions from the kept features alone."""
-        from sklearn.metrics import accuracy_score, r2_score
-
-        check.fitted(self)
-        return float((r2_score if self.outputs_.real else accuracy_score)(as_array(y), self.predict(X)))
-
-    def __sklearn_tags__(self) -> Any:
-        """The properties that scikit-learn reads: fit needs a target, and transform returns booleans."""
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
     # ---- comparisons ----
 
     fits_each_row: ClassVar[bool] = False  # one forward pass explains all rows
@@ -272,16 +274,17 @@ class Explainer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # sciki
 
         Args:
             path: File to write.
-            background: Training rows to store for the imputer. None: all that the explainer holds (at most 2,000). 0: none; the loaded
-                explainer can explain, but not predict.
+            background: Training rows to store for the imputer and for `verify`. None: all that the explainer holds (at most 2,000). 0:
+                none; the loaded explainer can explain, but not predict, and `verify` needs background=.
         """
         from .store import save
 
         save(self, Path(path), background)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state to pickle and copy: everything except the rows of the fit, which only `card_` needs."""
-        return {name: value for name, value in super().__getstate__().items() if name != "splits_"}
+        """The state to pickle and copy: everything except the rows of the fit, which only `card_` and `verify` need."""
+        state = {name: value for name, value in super().__getstate__().items() if name != "splits_"}
+        return state | {"background_": None} if "background_" in state else state
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:

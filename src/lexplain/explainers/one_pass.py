@@ -72,7 +72,7 @@ class OnePass:
         return scores.cpu(), mask.cpu()
 
 
-def prediction_of(method: Method, encoded: Encoded, mask: Tensor, *, units: tuple[float, float] | None, max_rows: int) -> Tensor:
+def kept_prediction(method: Method, encoded: Encoded, mask: Tensor, *, units: tuple[float, float] | None, max_rows: int) -> Tensor:
     """Predictions (b, c) of a method's predictor from the visible features. A later fit of the explainer does not change them.
 
     Args:

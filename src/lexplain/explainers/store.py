@@ -17,7 +17,7 @@ from ..core import outputs_of
 from ..core.contracts import Model, RawRows
 from ..core.files import read_file, refuse_other_weights, write_atomically
 from ..core.kinds import kind_of
-from ..core.rows import plain
+from ..core.rows import plain, take_rows
 from ..imputers import IMPUTERS, NoBackground, background_of, limit_background
 from ..methods import METHODS, Method, Parts, Recipe
 from ..models import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lightning_fabric import Fabric
 
 FORMAT = "lexplain.explainer/2"
+RAW = "rows."  # prefix of the tensors of raw background rows
 APART = ("method", "features", "selector", "predictor", "imputer", "options", "device", "random_state")  # saved in other ways
 SAVED_PARAMETERS = [name for name in inspect.signature(Explainer).parameters if name not in APART]
 
@@ -48,7 +49,14 @@ def save(explainer: Explainer, path: Path, background: int | None) -> None:
         method = copy.copy(method)
         method._modules = dict(method._modules)  # a copy that shares every part but the imputer
         method.imputer = NoBackground() if background == 0 and _holds_rows(method) else limit_background(method.imputer, background)
-    write_atomically(path, _stored(method), _record(explainer, method))
+    rows = {} if background == 0 or explainer.background_ is None else _packed(explainer, background)
+    write_atomically(path, _stored(method) | rows, _record(explainer, method))
+
+
+def _packed(explainer: Explainer, background: int | None) -> dict[str, Tensor]:
+    """At most this many raw background rows as tensors; none if their kind does not store rows."""
+    rows = take_rows(explainer.background_, np.arange(len(explainer.background_))[:background])
+    return {f"{RAW}{name}": cells for name, cells in (explainer.features_.pack(rows) or {}).items()}
 
 
 def _holds_rows(method: Method) -> bool:
@@ -105,6 +113,7 @@ def _read(
         record["method"] if named else "default", device=device, random_state=record["random_state"], **record["parameters"]
     )
     features = kind_of(record["features"]["kind"]).restore(record["features"]["state"])
+    raw = {name.removeprefix(RAW): tensors.pop(name) for name in list(tensors) if name.startswith(RAW)}
     classes = None if record["classes"] is None else np.asarray(record["classes"])
     target = Target(torch.zeros(0), outputs_of(**record["outputs"]), classes, **record["target"])
     if model is not None and isinstance(model.function, NetworkFunction):
@@ -137,6 +146,7 @@ def _read(
     rows = pd.DataFrame(columns=list(features.input_names)) if record["named"] else None
     explainer.path_ = None if record["path"] is None else pd.DataFrame(record["path"])
     explainer.findings_, explainer.fit_seconds_ = list(record["findings"]), None
+    explainer.background_ = features.unpack(raw) if raw else None
     explainer._set_fitted(rows, method.to(device_of(device)), target, record["regime"], model)
     return explainer
 

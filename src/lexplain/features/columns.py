@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from ..core.contracts import Encoded, RawRows
-from ..core.rows import as_array
+from ..core.rows import as_array, choose_cells
 from .feature_kind import FeatureKind, truth_of, truth_values
-from .tables import ColumnType, as_type, finite_numbers, known_categories, table, two_axes
+from .tables import ColumnType, as_type, choose_column, finite_numbers, known_categories, storable, table, two_axes
 
 MIN_BINS, MAX_BINS, ALL_BINS = 4, 16, 360  # bins per number: fewer where there are many columns, so that networks stay small
 QUANTILE_ROWS = 20_000  # rows that quantiles are computed from, evenly spaced
@@ -251,6 +251,29 @@ class Columns(FeatureKind):
         blocks = np.split(values, self._starts[1:], axis=1)
         frame = pd.DataFrame({j: each.decode(block) for j, (each, block) in enumerate(zip(self.types, blocks, strict=True))})
         return frame.set_axis(list(self.labels), axis=1)
+
+    def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
+        """Rows with the cells of donor rows where a mask (n, d) is False."""
+        kept = mask[:, list(self.owners)].numpy()
+        if not isinstance(rows, pd.DataFrame):
+            return choose_cells(rows, kept, donors)
+        if all(isinstance(dtype, np.dtype) and dtype == rows.dtypes.iloc[0] for dtype in (*rows.dtypes, *donors.dtypes)):
+            return pd.DataFrame(np.where(kept, rows.to_numpy(), donors.to_numpy()), columns=rows.columns)
+        cells = {j: choose_column(rows.iloc[:, j], kept[:, j], donors.iloc[:, j], each.dtype) for j, each in enumerate(self.types)}
+        return pd.DataFrame(cells, copy=False).set_axis(rows.columns, axis=1)
+
+    def pack(self, rows: RawRows) -> dict[str, Tensor] | None:
+        """The cells of an array, or of each column of a DataFrame; categories as their position in the fit."""
+        if not isinstance(rows, pd.DataFrame):
+            return {"cells": torch.from_numpy(storable(as_array(rows)))}
+        return {str(j): torch.from_numpy(storable(each.pack(rows.iloc[:, j]))) for j, each in enumerate(self.types)}
+
+    def unpack(self, tensors: Mapping[str, Tensor]) -> pd.DataFrame | np.ndarray:
+        """The rows of `pack`."""
+        if "cells" in tensors:
+            return tensors["cells"].numpy()
+        cells = {j: each.unpack(tensors[str(j)].numpy()) for j, each in enumerate(self.types)}
+        return pd.DataFrame(cells).set_axis(list(self.labels), axis=1)
 
     def state(self) -> dict[str, Any]:
         """Everything learned by `fit`, as JSON values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,19 @@ class FeatureKind(ABC):
     def check(self, X: RawRows) -> RawRows:
         """Return the rows in the form that explanations keep."""
         return X
+
+    def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
+        """Rows with the encoded inputs of donor rows where a mask (n, d) is False, decoded."""
+        own, valid, _ = self.encode(rows)
+        return self.decode(torch.where(encoded_mask(self, mask, valid), own, self.encode(donors).x))
+
+    def pack(self, rows: RawRows) -> dict[str, Tensor] | None:
+        """None: rows of this kind are not stored."""
+        return None
+
+    def unpack(self, tensors: Mapping[str, Tensor]) -> RawRows:
+        """Raise: rows of this kind are not stored."""
+        raise TypeError(f"{type(self).__name__} features do not store raw rows.")
 
     def as_network_input(self, x: Tensor) -> Tensor:
         """Encoded rows, unchanged."""

@@ -13,10 +13,10 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from ..core.contracts import Encoded, RawRows
-from ..core.rows import as_array
+from ..core.rows import as_array, choose_cells
 from .feature_kind import FeatureKind, truth_of, truth_values
 from .images import finite_span, image_array, image_layout, same_images, same_units
-from .tables import as_type
+from .tables import as_type, storable
 
 MOST = 64  # patches along the longer side if no size is given
 SENT = ("bool", "uint8", "int8", "int16", "float16", "float32")  # types that are sent to a device unchanged; others become float32 first
@@ -196,6 +196,18 @@ class Patches(FeatureKind):
         span = finite_span(images)
         if self.span is not None:
             same_units(images.dtype, span, np.dtype(self.dtype), self.span)
+
+    def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
+        """Images with the pixels of donor images where a mask (n, d) is False."""
+        return choose_cells(rows, self._laid_out(self.expand(mask)).numpy(), donors)
+
+    def pack(self, rows: RawRows) -> dict[str, Tensor] | None:
+        """The images as a tensor."""
+        return {"images": torch.from_numpy(storable(image_array(rows)))}
+
+    def unpack(self, tensors: Mapping[str, Tensor]) -> np.ndarray:
+        """The images of `pack`."""
+        return tensors["images"].numpy()
 
     def as_network_input(self, x: Tensor) -> Tensor:
         """Encoded images in the layout and units of the fit, as a tensor that carries gradients."""

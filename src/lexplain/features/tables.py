@@ -166,11 +166,24 @@ class ColumnType:
     def decode(self, block: np.ndarray) -> RawRows:
         """Raw cells (n,) of an encoded block (n, width): the most likely category, or numbers of the column's type."""
         if self.categories is not None:
-            each = pd.Series(list(self.categories), dtype=self.dtype).array
-            return pd.Series(each.take(block.argmax(1)), dtype=self.dtype)  # a bare array of objects would become pandas' text
+            return self.unpack(block.argmax(1))
         own = getattr(self.dtype, "numpy_dtype", self.dtype)  # of types such as Int64
         cells = as_type(block[:, 0], own if isinstance(own, np.dtype) else np.dtype(float))
         return pd.array(cells, dtype=self.dtype) if own is not self.dtype else cells  # type: ignore[arg-type]  # pandas' stubs know some types only
+
+    def pack(self, column: pd.Series[Any]) -> np.ndarray:
+        """The cells (n,) as numbers: of categories, their position."""
+        if self.categories is not None:
+            return known_categories(column, self.categories)
+        own = getattr(self.dtype, "numpy_dtype", self.dtype)
+        return column.to_numpy(dtype=own if isinstance(own, np.dtype) else np.dtype(float))
+
+    def unpack(self, cells: np.ndarray) -> RawRows:
+        """The cells that `pack` turned into numbers."""
+        if self.categories is not None:
+            each = pd.Series(list(self.categories), dtype=self.dtype).array
+            return pd.Series(each.take(cells), dtype=self.dtype)  # a bare array of objects would become pandas' text
+        return pd.array(cells, dtype=self.dtype) if not isinstance(self.dtype, np.dtype) else cells.astype(self.dtype)  # type: ignore[call-overload]  # pandas' stubs know some types only
 
     def state(self) -> dict[str, Any]:
         """The type as JSON values."""
@@ -201,3 +214,23 @@ def as_type(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
         high = high if high <= np.iinfo(dtype).max else float(np.nextafter(high, 0))  # no float is 2**63 - 1
         values = np.clip(np.rint(values), low, high)
     return values.astype(dtype, copy=False)
+
+
+def storable(cells: np.ndarray) -> np.ndarray:
+    """A copy of numbers in a type that files can hold: their own, or doubles for longer numbers and objects."""
+    kept = cells.dtype.kind in "biuf" and cells.dtype.itemsize <= 8
+    return np.array(cells, dtype=cells.dtype.newbyteorder("=") if kept else float)
+
+
+def choose_column(
+    own: pd.Series[Any], kept: np.ndarray, other: pd.Series[Any], dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype
+) -> RawRows:
+    """The cells (n,) of one column where `kept` is True and of another elsewhere, both of the same kind."""
+    if own.dtype != other.dtype and isinstance(own.dtype, pd.CategoricalDtype):  # some of the categories are missing in one of them
+        own, other = own.astype(dtype), other.astype(dtype)
+    if isinstance(own.dtype, pd.CategoricalDtype) and isinstance(other.dtype, pd.CategoricalDtype):
+        return pd.Categorical.from_codes(np.where(kept, own.cat.codes, other.cat.codes), dtype=own.dtype)
+    if isinstance(own.dtype, np.dtype) and isinstance(other.dtype, np.dtype):
+        cells = np.where(kept, own.to_numpy(), other.to_numpy())
+        return pd.Series(cells, dtype=object) if cells.dtype == object else cells  # pandas would guess a type for text
+    return own.reset_index(drop=True).where(pd.Series(kept), other.reset_index(drop=True))

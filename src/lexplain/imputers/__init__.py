@@ -7,6 +7,7 @@ To add one, write a file with one class, a line here, and a line in tests/impute
 
 from torch import nn
 
+from .donors import Donors as Donors
 from .fill import Constant as Constant
 from .gaussian import Gaussian as Gaussian, IndependentGaussian as IndependentGaussian
 from .interop import as_fill as as_fill, as_masker as as_masker
@@ -27,6 +28,7 @@ IMPUTERS: dict[str, type[nn.Module]] = {  # names for `Explainer(imputer=)` and 
     for imputer in (
         VAEAC,
         Constant,
+        Donors,
         Gaussian,
         GaussianMixture,
         IndependentGaussian,

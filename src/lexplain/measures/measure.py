@@ -29,7 +29,7 @@ class Need(NamedTuple):
 BY_CHANCE = "an explainer that can be fitted again, and a network or labels to randomise"
 NEEDS: dict[str, Need] = {
     "classes": Need("a target with classes", lambda e: not e.outputs.real),
-    "own prediction": Need("an explanation with its own predictor", lambda e: e.explanation.compute_prediction is not None),
+    "own prediction": Need("an explanation with its own predictor", lambda e: e.explanation.compute_kept_prediction is not None),
     "truth": Need("the ground truth (truth=)", lambda e: e.truth is not None),
     "control flow": Need("the index of the control-flow feature (control_flow=)", lambda e: e.control_flow is not None),
     "masks": Need("explanations of enough rows to train a mask reader", lambda e: e.has_enough_masks),

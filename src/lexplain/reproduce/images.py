@@ -196,7 +196,7 @@ def evaluate(method: Method, scene: Scenario, train: Batch, cell: Cell, folder: 
         return torch.cat(outputs)
 
     evaluation = scene.evaluation(
-        Explanation(scores, mask, features.names, compute_prediction=own),
+        Explanation(scores, mask, features.names, compute_kept_prediction=own),
         _evaluators(scene, folder),
         Others(train),
         run=Resources(mixed_fabric(), cell.seed, AT_ONCE),

@@ -62,7 +62,7 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         with seeded(scene.seed):
             return method.probabilities(test.x, mask)
 
-    explanation = Explanation(scores, mask, scene.features.names, compute_prediction=own)
+    explanation = Explanation(scores, mask, scene.features.names, compute_kept_prediction=own)
     evaluation = scene.evaluation(explanation, evaluators, Others(train, lambda: method.explain(train.x)))
     full = auroc(evaluation.predict_all(FixedRate), evaluation.labels)
     return {"fit_seconds": seconds, **measure_means(evaluation), "FULL eAUROC": float(full.double().mean())}

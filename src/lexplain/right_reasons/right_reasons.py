@@ -269,6 +269,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
             method="input gradients",
             features=self.features_,
             compute_prediction=partial(self._prediction, x),
+            compute_kept_prediction=partial(self._prediction, x),
             classes=None if self.outputs_.real else tuple(self.classes_.tolist()),
             valid=valid,
         )
