@@ -27,7 +27,7 @@ from lexplain.methods import METHODS, Method, Parts, recipe
 from lexplain.methods.parts import predictor_part, selector_part
 from lexplain.methods.plans import PredictorSchedule, Turns
 from lexplain.methods.sizes import MaskFactory
-from lexplain.models import CachedModel
+from lexplain.models import QueriedModel
 from lexplain.objectives import Objective
 from lexplain.report.pictures import Pictures, RowPictures
 from lexplain.report.rows import features_table
@@ -327,7 +327,7 @@ def test_a_fit_to_a_function_of_raw_phrases(regime):
 
 
 def test_answers_to_phrases_are_remembered_by_what_each_holds():
-    model = CachedModel(says)
+    model = QueriedModel(says)
     one, other = ["good", "so bad"], ["good so", "bad"]
     assert np.array_equal(model(one), model(list(one))) and model.calls == 1
     model(other)

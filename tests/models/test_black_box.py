@@ -5,7 +5,7 @@ import torch
 
 from lexplain.core import Classes, RealValue
 from lexplain.features import Columns
-from lexplain.models import BlackBox, CachedModel
+from lexplain.models import BlackBox
 
 FRAME = pd.DataFrame({"age": [20.0, 40.0, 60.0, 80.0], "income": [1000.0, 3000.0, 2000.0, 9000.0]})
 TWO = Classes(2)
@@ -54,40 +54,6 @@ def test_the_same_rows_are_asked_for_once(decode):
     box(x.flip(0), mask)
     box(x[:3], mask[:3])
     assert (box.model.calls, box.model.rows, len(spy.asked)) == (3, 15, 3)
-
-
-def test_rows_that_look_alike_are_told_apart():
-    ask = CachedModel(lambda rows: np.asarray(rows, dtype=float).sum(1))
-    flat = np.arange(6.0)
-    assert ask(flat.reshape(2, 3)).tolist() == [3, 12]
-    assert ask(flat.reshape(3, 2)).tolist() == [1, 5, 9]
-    assert ask(np.array([[1.0, 2.0]])).tolist() == [3]
-    assert ask(np.array([[1, 2]])).tolist() == [3]
-    assert ask(np.array([[2.0, 1.0]])).tolist() == [3]
-    assert ask.calls == 5
-    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [2.0, 1.0]})
-    assert ask(frame).tolist() == [3, 3]
-    ask(frame.iloc[::-1])
-    ask(frame.iloc[:1])
-    assert ask.calls == 8
-
-
-def test_the_same_numbers_under_other_names_are_another_question():
-    ask = CachedModel(lambda rows: rows["a"].to_numpy())
-    assert ask(pd.DataFrame({"a": [1.0], "b": [2.0]})).tolist() == [1]
-    assert ask(pd.DataFrame({"b": [1.0], "a": [2.0]})).tolist() == [2]
-
-
-def test_the_oldest_answers_are_forgotten():
-    spy = Spy()
-    ask = CachedModel(spy)
-    for i in range(40):
-        ask(np.full((1, 1), i))
-    ask(np.full((1, 1), 39))
-    assert ask.calls == 40
-    ask(np.full((1, 1), 0))
-    assert ask.calls == 41
-    assert len(ask._answers) <= 10  # a memory, not an archive
 
 
 def test_gives_no_gradient():

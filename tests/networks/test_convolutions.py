@@ -27,7 +27,7 @@ def test_densenet_is_as_deep_as_its_name():
 
 
 def test_a_network_is_asked_for_many_images_in_parts(monkeypatch):
-    monkeypatch.setattr("lexplain.models.asked.NUMBERS", 3 * 16)
+    monkeypatch.setattr("lexplain.models.queried.NUMBERS", 3 * 16)
     seen = []
 
     class Network(nn.Module):

@@ -23,7 +23,7 @@ from ..core.seeding import seed_of
 from ..masks import top_k_mask
 from ..methods import Step
 from ..models import Problem, Target
-from ..models.asked import as_many_outputs, model_output
+from ..models.queried import as_many_outputs, model_output
 from ..models.target import known_classes
 from ..training import train_network
 

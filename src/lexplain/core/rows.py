@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,9 @@ from torch import Tensor
 from .contracts import Json, RawRows
 
 MAX_ROWS = 100_000  # rows per call of a model, by default
+CELL_TYPES = frozenset(  # types of cells whose repr is complete
+    (str, bytes, bool, int, float, complex, type(None), type(pd.NA), type(pd.NaT), pd.Timestamp, pd.Timedelta, pd.Period, pd.Interval)
+) | {Decimal, date}
 
 
 def as_array(X: RawRows) -> np.ndarray:
@@ -39,16 +44,47 @@ def joined_rows(others: RawRows, rows: RawRows) -> RawRows:
     return pd.concat([others, rows]) if isinstance(others, pd.DataFrame) and isinstance(rows, pd.DataFrame) else rows
 
 
-def rows_digest(rows: RawRows) -> bytes:
-    """Return a key that equal rows share."""
-    if isinstance(rows, pd.DataFrame):
-        content = pd.util.hash_pandas_object(rows, index=False).to_numpy().tobytes()
-        return hashlib.blake2b(content + repr(list(rows.columns)).encode(), digest_size=16).digest()
+def rows_digest(rows: RawRows) -> bytes | None:
+    """Return a key that rows share if all their cells, and the types of the cells, are equal. None: some cells cannot be compared."""
+    content = hashlib.blake2b(digest_size=16)
     try:
-        values = np.ascontiguousarray(as_array(rows))
-    except ValueError:  # rows of different lengths have one digest each
-        return hashlib.blake2b(b"".join(map(rows_digest, rows)), digest_size=16).digest()
-    return hashlib.blake2b(values.tobytes() + str((values.shape, values.dtype)).encode(), digest_size=16).digest()
+        _add_content(content, rows)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return content.digest()
+
+
+def _add_content(content: hashlib.blake2b, rows: RawRows) -> None:
+    """Add the type and the content of rows, and of their parts, to a hash."""
+    label, parts = _label_and_parts(rows)
+    content.update(f"{type(rows).__name__} {label!r};".encode())
+    for part in parts:
+        _add_content(content, part)
+
+
+def _label_and_parts(rows: RawRows) -> tuple[object, Iterable[RawRows]]:
+    """What determines rows of a type: a label whose repr is complete, and parts. Raise TypeError for types whose content is unknown."""
+    if type(rows) in CELL_TYPES:
+        return rows, ()
+    if isinstance(rows, (list, tuple)):
+        return (list(rows), ()) if CELL_TYPES.issuperset(map(type, rows)) else (len(rows), rows)
+    if isinstance(rows, pd.DataFrame):
+        columns = [rows.iloc[:, j] for j in range(rows.shape[1])]
+        return rows.shape, [list(rows.columns), *(c.to_numpy() if isinstance(c.dtype, np.dtype) else c.array for c in columns)]
+    if isinstance(rows, pd.Series):
+        return None, [rows.to_frame()]
+    if isinstance(rows, pd.Categorical):
+        return rows.ordered, [rows.codes, rows.categories.array]
+    if isinstance(rows, pd.api.extensions.ExtensionArray):
+        return rows.dtype, [rows.to_numpy(object)]
+    if isinstance(rows, Tensor):
+        return rows.dtype, [as_array(rows)]
+    if isinstance(rows, (np.ndarray, np.generic)) and not isinstance(rows, np.ma.MaskedArray):
+        values, of = np.asarray(rows), (rows.shape, rows.dtype)
+        if values.dtype.hasobject:  # its bytes are memory addresses
+            return of, [values.ravel().tolist()]
+        return (*of, hashlib.blake2b(values.tobytes(), digest_size=16).digest()), ()
+    raise TypeError(f"A {type(rows).__name__} may contain more than can be compared.")
 
 
 def choose_cells(own: RawRows, kept: np.ndarray, other: RawRows) -> np.ndarray | Tensor:

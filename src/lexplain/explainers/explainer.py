@@ -19,7 +19,7 @@ from ..core import Explanation
 from ..core.contracts import Encoded, Features, RawRows
 from ..core.kinds import kind_of
 from ..methods import Method, Recipe
-from ..models import CachedModel, Target, Trained
+from ..models import QueriedModel, Target, Trained
 from ..training import device_of
 from .card import fit_card
 from .explained import output_of, rows_of, verified
@@ -138,7 +138,7 @@ class Explainer(KeptPredictor):
             warnings.warn(finding, FitWarning, stacklevel=2)
         return self
 
-    def _set_fitted(self, X: RawRows, method: Method, target: Target, regime: str, model: CachedModel | None) -> None:
+    def _set_fitted(self, X: RawRows, method: Method, target: Target, regime: str, model: QueriedModel | None) -> None:
         method.eval().requires_grad_(False)
         self.method_, self.features_, self.regime_, self.model_function_ = method, method.features, regime, model
         self.outputs_, self.target_mean_, self.target_scale_ = target.outputs, target.mean, target.scale

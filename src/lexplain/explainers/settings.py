@@ -16,7 +16,7 @@ from ..core.kinds import kind_of
 from ..core.rows import plain
 from ..imputers.given import resolve_imputer
 from ..methods import METHODS, Method, Recipe, Regime
-from ..models import CachedModel
+from ..models import QueriedModel
 from ..models.target import target_array
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _weights(part: object) -> set[int]:
     return {id(weight) for weight in part.parameters()} if isinstance(part, nn.Module) else set()
 
 
-def required_model(model: CachedModel | None) -> CachedModel:
+def required_model(model: QueriedModel | None) -> QueriedModel:
     """The explained model. Raise if it is missing."""
     if model is None:
         raise ValueError("The explained model is needed and is not stored in the file. Use Explainer.load(path, model=...).")

@@ -20,7 +20,7 @@ from ..core.kinds import kind_of
 from ..core.rows import plain, take_rows
 from ..imputers import IMPUTERS, NoBackground, background_of, limit_background
 from ..methods import METHODS, Method, Parts, Recipe
-from ..models import BlackBox, CachedModel, Frozen, NetworkFunction, Target, as_function, frozen_predictor
+from ..models import BlackBox, Frozen, NetworkFunction, QueriedModel, Target, as_function, frozen_predictor
 from ..training import device_of
 from .explainer import Explainer
 from .settings import recipe_arguments, required_model, resolve_recipe
@@ -98,7 +98,7 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
 def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
     """Load a fitted explainer."""
     tensors, record = read_file(path, FORMAT)
-    cached = None if model is None else CachedModel(as_function(model))
+    cached = None if model is None else QueriedModel(as_function(model))
     try:
         return _read(path, tensors, record, copy.deepcopy(method), cached, device)
     except (KeyError, TypeError, AttributeError) as broken:
@@ -106,7 +106,7 @@ def load(path: Path, method: Method | None, model: Model, device: str | Fabric) 
 
 
 def _read(
-    path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, model: CachedModel | None, device: str | Fabric
+    path: Path, tensors: dict[str, Tensor], record: dict[str, Any], method: Method | None, model: QueriedModel | None, device: str | Fabric
 ) -> Explainer:
     named = record["method"] is not None
     explainer = Explainer(

@@ -13,7 +13,7 @@ from torch.distributions import Distribution
 from ..core import Batch, reshape_batch
 from ..core.contracts import Features, MaskDistribution, Predictor
 from ..features import encoded_mask
-from ..models.asked import network_output
+from ..models.queried import network_output
 from ..networks import Selector
 from ..objectives import Objective, cross_entropy
 from .plans import Phase, Plan

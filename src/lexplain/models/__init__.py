@@ -4,14 +4,14 @@
 `Target` is what predictors are trained on: labels, class probabilities, real values, or a model's outputs.
 """
 
-from .asked import (
-    CachedModel as CachedModel,
+from .predictors import BlackBox as BlackBox, Frozen as Frozen, Trained as Trained, frozen_predictor as frozen_predictor
+from .problem import Problem as Problem, Targets as Targets, targets_of as targets_of
+from .queried import (
     EncodedFunction as EncodedFunction,
     EncodedModel as EncodedModel,
     NetworkFunction as NetworkFunction,
+    QueriedModel as QueriedModel,
     as_function as as_function,
     on_encoded as on_encoded,
 )
-from .predictors import BlackBox as BlackBox, Frozen as Frozen, Trained as Trained, frozen_predictor as frozen_predictor
-from .problem import Problem as Problem, Targets as Targets, targets_of as targets_of
 from .target import Target as Target, from_labels as from_labels, from_model as from_model

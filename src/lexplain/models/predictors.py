@@ -14,7 +14,7 @@ from torch.distributions import Distribution
 from ..core import Outputs
 from ..core.contracts import Features, RawRows
 from ..core.rows import as_array
-from .asked import CachedModel, NetworkFunction, as_many_outputs
+from .queried import NetworkFunction, QueriedModel, as_many_outputs
 from .target import Target
 
 
@@ -79,7 +79,7 @@ class BlackBox(nn.Module):
 
     def __init__(self, function: Callable[[RawRows], object], outputs: Outputs, *, decode: Callable[[Tensor], RawRows]) -> None:
         super().__init__()
-        self.model, self.outputs, self.decode = CachedModel(function), outputs, decode
+        self.model, self.outputs, self.decode = QueriedModel(function), outputs, decode
 
     def forward(self, filled: Tensor, mask: Tensor) -> Distribution:
         """The distribution (n,) of the target given imputed rows (n, ...); the mask is not used."""
@@ -89,7 +89,7 @@ class BlackBox(nn.Module):
         return self.outputs.from_probabilities(values)
 
 
-def frozen_predictor(model: CachedModel, target: Target, features: Features) -> nn.Module:
+def frozen_predictor(model: QueriedModel, target: Target, features: Features) -> nn.Module:
     """The explained model as a predictor that is not trained."""
     function = model.function
     if isinstance(function, NetworkFunction):

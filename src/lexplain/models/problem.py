@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Batch
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..core.kinds import features_for
-from .asked import CachedModel, network_reads
+from .queried import QueriedModel, network_reads
 from .target import Target, from_labels, from_model, in_classes, same_length, target_array
 
 
@@ -20,7 +20,7 @@ class Targets(NamedTuple):
 
     label_target: Target | None = None  # from y
     model_target: Target | None = None  # from the model's outputs
-    model: CachedModel | None = None  # the queried function
+    model: QueriedModel | None = None  # the queried function
 
     @property
     def target(self) -> Target:

@@ -13,7 +13,7 @@ from torch import Tensor
 from ..core import Classes, Outputs, RealValue
 from ..core.contracts import Labels, Model, RawRows
 from ..core.rows import as_array
-from .asked import CachedModel, as_function
+from .queried import QueriedModel, as_function
 
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
 
@@ -58,12 +58,10 @@ def from_labels(y: Labels) -> Target:
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
 
 
-def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> tuple[Target, CachedModel]:
+def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> tuple[Target, QueriedModel]:
     """Outputs of a model for full rows, in calls of at most `max_rows`, and the queried function."""
-    query = CachedModel(as_function(model))
-    step = max_rows or max(1, len(rows))
-    take = rows.iloc if hasattr(rows, "iloc") else rows
-    output = query(rows) if len(rows) <= step else np.concatenate([query(take[i : i + step]) for i in range(0, len(rows), step)])
+    query = QueriedModel(as_function(model), max_rows=max_rows)
+    output = query(rows)
     if output.ndim == 1 or output.shape[1] == 1:
         return _real(output.reshape(len(output)).astype(np.float64)), query
     soft = _probabilities(output)

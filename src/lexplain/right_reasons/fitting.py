@@ -15,7 +15,7 @@ from .. import check
 from ..core import Batch, Outputs, target_values
 from ..core.splits import share
 from ..methods import Phase, Step
-from ..models.asked import network_output
+from ..models.queried import network_output
 from ..networks import mlp
 from ..training import Checkpoint, Settings, fit
 from .learner import Learner

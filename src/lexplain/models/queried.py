@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from math import prod
@@ -12,35 +13,76 @@ import torch
 from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 
+from .. import check
 from ..core.contracts import Features, Model, RawRows
-from ..core.rows import as_array, rows_digest
+from ..core.rows import as_array, rows_digest, take_rows
 
 if TYPE_CHECKING:
     from .target import Target
 
-MAX_CACHED = 8  # outputs kept, so that the same rows are queried once
+MAX_CACHED = 8  # outputs of a model that are kept, by default
 NUMBERS = 2**21  # maximum numbers per call of a network
 EncodedFunction = Callable[[Tensor], Tensor]  # encoded rows (n, ...) to outputs (n, c)
 
 
-class CachedModel:
-    """A function of rows that counts its queries and caches its last outputs."""
+class QueriedModel:
+    """A function of raw rows that checks its outputs, counts its queries, and keeps its last outputs.
 
-    def __init__(self, function: Callable[[RawRows], object]) -> None:
-        self.function = function
+    If the same rows come again, the function is not called.
+
+    Args:
+        function: Function from raw rows to class probabilities or values, such as one of `as_function`.
+        max_rows: Maximum number of rows per call of the function. None: all rows at once.
+        cached: Number of outputs to keep. 0: none.
+
+    Attributes:
+        calls: Number of calls of the function.
+        rows: Number of queried rows.
+        seconds: Seconds spent in the function.
+    """
+
+    def __init__(self, function: Callable[[RawRows], object], *, max_rows: int | None = None, cached: int = MAX_CACHED) -> None:
+        check.counts(max_rows=max_rows)
+        self.function, self.max_rows, self.cached = function, max_rows, cached
         self.calls = self.rows = 0
-        self._answers: dict[bytes, np.ndarray] = {}
+        self.seconds = 0.0
+        self._shape: tuple[int, ...] | None = None  # of the first output, per row
+        self._outputs: dict[bytes, np.ndarray] = {}
 
-    def __call__(self, rows: RawRows) -> np.ndarray:
-        """The checked output for these rows, as an array."""
-        key = rows_digest(rows)
-        if key not in self._answers:
-            self.calls, self.rows = self.calls + 1, self.rows + len(rows)
-            output = as_array(self.function(rows))
-            while len(self._answers) >= MAX_CACHED:
-                del self._answers[next(iter(self._answers))]
-            self._answers[key] = model_output(output, len(rows))
-        return self._answers[key]
+    def __call__(self, rows: RawRows, *, again: bool = True) -> np.ndarray:
+        """Return the checked output (n, c) or (n,) for these rows.
+
+        Args:
+            rows: Raw rows.
+            again: Whether the same rows may come again. If not, they are neither hashed nor kept.
+        """
+        key = rows_digest(rows) if again and self.cached else None
+        if key is not None and key in self._outputs:
+            return self._outputs[key]
+        count = len(rows)
+        step = self.max_rows or count
+        if count <= step:
+            output = self._query(rows)
+        else:
+            output = np.concatenate([self._query(take_rows(rows, np.arange(i, min(i + step, count)))) for i in range(0, count, step)])
+        if key is not None:
+            while len(self._outputs) >= self.cached:
+                del self._outputs[next(iter(self._outputs))]
+            self._outputs[key] = output
+        return output
+
+    def _query(self, rows: RawRows) -> np.ndarray:
+        """The checked output of one call of the function, as a copy: a function may reuse its array."""
+        self.calls, self.rows = self.calls + 1, self.rows + len(rows)
+        began = time.perf_counter()
+        try:
+            output = np.array(as_array(self.function(rows)))
+        finally:
+            self.seconds += time.perf_counter() - began
+        shape = model_output(output, len(rows)).shape[1:]
+        self._shape = shape if self._shape is None else self._shape
+        as_many_outputs(prod(shape), prod(self._shape))
+        return output.reshape(len(rows), *self._shape)
 
 
 class EncodedModel:
