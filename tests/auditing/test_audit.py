@@ -213,7 +213,7 @@ def test_real_values_are_judged_in_one_unit():
     values, others = X[:, 0].astype(float), 5 + 3 * X[:, 0].astype(float)  # other rows may lie elsewhere and be spread wider
     scaled = lx.audit(explained(SHOWS_THE_CAUSE), X, values, train=(X, 0.2 * values, explained(SHOWS_THE_CAUSE)), measures=[])
     assert scaled.verdict == "honest"
-    rows = _other_rows((X, others), None, Problem.of(X, values), ClassSelection(None, None), 1000).rows
+    rows = _other_rows((X, others), None, Problem.of(X, values), ClassSelection(None, None)).rows
     units = (others - values.mean()) / values.std()
     assert np.allclose(rows.target.loc, units, atol=1e-4)
 

@@ -164,6 +164,7 @@ def test_model_rows_are_counted_and_bounded(name):
     explainer = quick(name, max_rows=7).fit(X, model=model)
     assert explainer.model_rows_ == model.total >= 60
     assert explainer.fit_seconds_ > 0
+    assert model.most <= 7
     model.most = 0
     e = explainer.explain(X[:9])
     assert explainer.model_rows_ == model.total
@@ -172,6 +173,15 @@ def test_model_rows_are_counted_and_bounded(name):
     wide = quick(name).fit(X, model=Watched()).explain(X[:9])
     if name != "fastshap":  # whose training draws subsets for each part
         assert torch.allclose(e.scores, wide.scores, atol=1e-5)  # in parts or at once
+
+
+def test_the_explained_rows_are_queried_once():
+    model = Watched()
+    explainer = quick("infidelity").fit(X, model=model)  # its noisy rows are queried in fit
+    fitted = model.total
+    first, second = explainer.explain(X[:9]), explainer.explain(X[:9])
+    assert explainer.model_rows_ == model.total == fitted + 9
+    assert torch.equal(first.scores, second.scores)
 
 
 @pytest.mark.parametrize("name", sorted(GRADIENTS))

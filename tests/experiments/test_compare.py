@@ -145,6 +145,25 @@ def test_a_given_model_is_explained_by_all_and_is_the_target(data):
     assert torch.equal(labels, torch.as_tensor(data.test.x[:, 0] > 0).long())
 
 
+def test_a_scenario_queries_its_rows_once(data):
+    queried = []
+
+    def first_column(rows):
+        queried.append(len(rows))
+        yes = (np.asarray(rows)[:, 0] > 0).astype(float)
+        return np.stack([1 - yes, yes], 1)
+
+    scene = Scenario("s3", data, 0, first_column)
+    assert scene.digest == Scenario("s3", data, 0, first_column).digest
+    queried.clear()
+    for part in (data.train, data.test):
+        assert len(scene.batch(part)) == len(part)
+    assert queried == []
+    again = replace(scene)
+    assert again.digest == scene.digest and len(again.batch(data.test)) == len(again.batch(data.test))
+    assert queried == [len(data.train), len(data.test)]
+
+
 def test_real_values_have_no_classes():
     data = lx.load_data("s3", rows=60, target="values")
     found = lx.compare(["random", "saliency"], data, ["eACC", "ACC", "TPR"], seeds=1, **QUICK)

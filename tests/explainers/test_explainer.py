@@ -307,6 +307,21 @@ def test_splitting_the_work_changes_no_explanation(method):
     explainer.set_params(max_rows=None)
 
 
+@pytest.mark.parametrize("regime", ["self", "surrogate"])
+def test_rows_are_counted_wherever_the_model_is_queried(regime):
+    queried = []
+
+    def model(rows):
+        queried.append(len(rows))
+        return chance(rows)
+
+    explainer = quick("lex", regime=regime).fit(X, model=model)
+    assert explainer.model_rows_ == sum(queried)
+    assert (len(queried) > 1) == (regime == "self")  # as predictor of imputed rows
+    explainer.explain(FRESH).prediction  # noqa: B018  computed now
+    assert explainer.model_rows_ == sum(queried)
+
+
 def test_a_prediction_is_made_when_it_is_read_and_by_the_fit_that_explained():
     asked = []
 

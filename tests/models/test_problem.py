@@ -8,7 +8,7 @@ from torch import nn
 
 from lexplain.core import Classes, RealValue
 from lexplain.features import Columns, Groups, Patches
-from lexplain.models import Problem
+from lexplain.models import Problem, as_queried
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(6, 2)), columns=["a", "b"])
@@ -42,7 +42,7 @@ def test_the_model_is_explained_where_there_is_one_in_so_many_rows_at_a_time():
         assert isinstance(rows, pd.DataFrame)
         return probabilities(rows)
 
-    problem = Problem.of(X, Y, model, max_rows=4)
+    problem = Problem.of(X, Y, as_queried(model, max_rows=4))
     assert seen == [4, 2]
     assert problem.target is problem.targets.model_target
     assert problem.targets.model_target.outputs == Classes(2)

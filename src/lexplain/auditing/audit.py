@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from .. import check
@@ -16,7 +17,7 @@ from ..core.kinds import features_for
 from ..core.rows import MAX_ROWS, joined_rows
 from ..evaluation import Evaluation, Evaluators, Others, Run
 from ..measures import MEASURES, NEEDS, Measure, estimates, find_measures
-from ..models import Problem, as_function, targets_of
+from ..models import Problem, QueriedModel, as_queried, targets_of
 from ..training import fabric_of
 from .callables import make_callables
 from .card import MARGIN, Card, CardLine, decide_verdict, tradeoff, withdraw_if_off_data
@@ -66,9 +67,11 @@ def audit(
         random_state: Random seed.
     """
     classes, run = every_class(explanation, y, train), Run(fabric_of(device), random_state, max_rows)
-    targets = targets_of(X, _labels_read(y, model), model, classes=classes, max_rows=max_rows)
+    queried = None if model is None else as_queried(model, max_rows=max_rows)
+    targets = targets_of(X, _labels_read(y, model), queried, classes=classes)
     read = targets.target
-    one_class = ClassSelection(read.classes, keep, model=as_function(model) if model is not None and target is None else None)
+    outputs = None if queried is None else torch.from_numpy(queried(X)).reshape(len(X), -1).double()
+    one_class = ClassSelection(read.classes, keep, model=queried if target is None else None)
     explanation = one_class(explanation, X, target=target, outputs=None if read.outputs.real else read.values)
     _check_lengths(explanation, X, read.values)
     one_class = replace(one_class, label=target if np.ndim(target) == 0 else None)  # other rows can only use one label for all
@@ -78,8 +81,8 @@ def audit(
         features = explanation.features
     check.same_features(explanation.mask.shape[1], features.count)
     problem = replace(Problem.read(X, features), targets=targets)
-    other = None if train is None else _other_rows(train, model, problem, one_class, max_rows)
-    fit_to = (X, X, y) if train is None else (X, train[0], train[1] if len(train) > 1 else None)
+    other = None if train is None else _other_rows(train, queried, problem, one_class)
+    fit_to = (X, X, y, model) if train is None else (X, train[0], train[1] if len(train) > 1 else None, model)
     evaluation = Evaluation(
         explanation,
         features,
@@ -90,7 +93,7 @@ def audit(
         other,
         truth=None if truth is None else features.feature_truth(truth, len(problem)),
         control_flow=control_flow,
-        callables=make_callables(explainer, model, features, real=read.outputs.real, one_class=one_class, refit=fit_to),
+        callables=make_callables(explainer, queried, features, real=read.outputs.real, one_class=one_class, outputs=outputs, refit=fit_to),
     )
     return make_card(evaluation, measures, margin=margin)
 
@@ -162,10 +165,10 @@ def _check_lengths(explanation: Explanation, X: RawRows, target: Tensor) -> None
         raise ValueError(f"Too few rows to audit: got {len(X)}, need at least {2 * check.FEWEST_ROWS}, better a few hundred.")
 
 
-def _other_rows(train: tuple[RawRows, ...], model: Model, like: Problem, one_class: ClassSelection, max_rows: int) -> Others:
+def _other_rows(train: tuple[RawRows, ...], model: QueriedModel | None, like: Problem, one_class: ClassSelection) -> Others:
     """Rows to train evaluators on, in the classes and units of the explained rows, with masks and scores if they were explained too."""
     x, y, *rest = (*train, None) if len(train) == 1 else train
-    problem = Problem.of(x, _labels_read(y, model), model, like=like, max_rows=max_rows)
+    problem = Problem.of(x, _labels_read(y, model), model, like=like)
     real = problem.target.outputs.real
     if not rest:
         return Others(problem.batch())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from sklearn.base import clone
-from torch import nn
+from torch import Tensor, nn
 
 from ..core import Explanation
 from ..core.contracts import Features, Labels, Model, RawRows, ToolExplainer
@@ -39,33 +39,39 @@ def make_callables(
     *,
     real: bool,
     one_class: ClassSelection,
-    refit: tuple[RawRows, RawRows, Labels] | None = None,
+    outputs: Tensor | None = None,
+    refit: tuple[RawRows, RawRows, Labels, Model] | None = None,
 ) -> Callables:
     """Functions of encoded rows that call a model and an explainer. Either may be None.
 
     Args:
         explainer: Object with `explain`, or a function of rows.
-        model: The explained model.
+        model: The explained model, or a `QueriedModel` of it.
         features: Features that encode and decode rows.
         real: Whether real values are predicted.
         one_class: Selects the explained class.
-        refit: The explained rows, and rows and labels to fit the explainer on again. None: it is not fitted again.
+        outputs: Outputs (n, c) of the model for the explained rows. None: they are not known.
+        refit: The explained rows, and rows, labels and model to fit the explainer on again. None: it is not fitted again.
     """
     predict = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
     wrapped = ForeignExplainer(explainer, one_class)
-    fit_again = None if refit is None or not hasattr(explainer, "fit") else _refits(explainer, model, *refit)
-    has_labels = model is None and refit is not None and refit[2] is not None
+    fit_again: Callable[[int, str], Explanation] | None = None
+    randomised: tuple[str, ...] = ()
+    if refit is not None and hasattr(explainer, "fit"):
+        fit_again, (labels, explained) = _refits(explainer, *refit), refit[2:]
+        randomised = ("model",) if isinstance(explained, nn.Module) else ("labels",) if explained is None and labels is not None else ()
     return Callables(
         model=None if model is None or real else on_encoded(model, features),
+        outputs=None if real else outputs,
         explain=None if explainer is None else lambda x: wrapped.explain(features.decode(x.cpu())).scores.to(x.device),
         predict=None if predict is None else on_encoded(predict, features),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=fit_again,
-        randomised=() if fit_again is None else ("model",) if isinstance(model, nn.Module) else ("labels",) if has_labels else (),
+        randomised=randomised,
     )
 
 
-def _refits(explainer: ToolExplainer, model: Model, X: RawRows, rows: RawRows, labels: Labels) -> Callable[[int, str], Explanation]:
+def _refits(explainer: ToolExplainer, X: RawRows, rows: RawRows, labels: Labels, model: Model) -> Callable[[int, str], Explanation]:
     """A function that fits a copy of the explainer, with another seed or to a randomised target, and explains the same rows."""
 
     def fit_again(seed: int, what: str) -> Explanation:

@@ -18,12 +18,11 @@ from .. import check
 from ..core import Batch, Explanation, seeded
 from ..core.contracts import Features, Labels, Model, RandomState, RawRows
 from ..core.kinds import features_for, kind_of
-from ..core.rows import MAX_ROWS, as_array, take_rows
+from ..core.rows import MAX_ROWS, take_rows
 from ..core.seeding import seed_of
 from ..masks import top_k_mask
 from ..methods import Step
-from ..models import Problem, Target
-from ..models.queried import as_many_outputs, model_output
+from ..models import Problem, Target, as_queried
 from ..models.target import known_classes
 from ..training import train_network
 
@@ -68,7 +67,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         random_state: Random seed.
 
     Attributes:
-        model_rows_: Number of queries of the model since `fit` began, including those of `explain`.
+        model_rows_: Number of queries of the model since `fit` began, including those of `explain`. The same rows are queried once.
         fit_seconds_: Seconds that `fit` took.
         findings_: Always empty.
     """
@@ -102,7 +101,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor | None:
         """The explained outputs (b, c), by default those of the model for raw rows."""
-        return None if self.function_ is None else self._query_raw(rows)
+        return None if self.function_ is None else self._query_raw(rows, again=True)
 
     def _predict(self, x: Tensor) -> Callable[[], Tensor] | None:
         """A function that predicts encoded rows without the model. None: not supported."""
@@ -125,17 +124,16 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
             raise ValueError(f"{self.name} explains features of kind {known}, not {unfitted.kind}. Use another baseline, such as 'random'.")
         self._check_arguments(y, model)
         check.counts(max_rows=self.max_rows)
-        problem = Problem.of(X, y, model, unfitted.fit(X) if unfitted.is_fitted else unfitted)
+        queried = None if model is None else as_queried(model, max_rows=self._max_rows())
+        problem = Problem.of(X, y, queried, unfitted.fit(X) if unfitted.is_fitted else unfitted)
         features = problem.features
         check.enough_features(features.count)
         self.k_ = check.kept_features(self.keep, features.count)
-        self.features_, self.model_ = features, model
+        self.features_, self.model_, self.function_ = features, model, queried
         self.n_features_in_ = len(features.input_names)
         self.seed_ = seed_of(self.random_state)
-        label_target, model_target, queried = problem.targets
+        label_target, model_target, _ = problem.targets
         self.target_ = model_target if model_target is not None else label_target
-        self.function_ = None if queried is None else queried.function
-        self.model_rows_ = 0 if queried is None else queried.rows
         with seeded(self.seed_):
             self._learn(problem.encoded.x, y)
         self.findings_: list[str] = []
@@ -233,19 +231,20 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """Outputs (n, c) of the model for encoded rows."""
         return self._query_raw(self.features_.decode(x))
 
-    def _query_raw(self, rows: RawRows) -> Tensor:
+    def _query_raw(self, rows: RawRows, *, again: bool = False) -> Tensor:
         """Outputs (n, c) of the model for raw rows, at most max_rows at once: class probabilities, or values in their units."""
         assert self.function_ is not None
-        outputs = []
-        for start in range(0, len(rows), self._max_rows()):
-            part = take_rows(rows, np.arange(start, min(len(rows), start + self._max_rows())))
-            outputs.append(model_output(as_array(self.function_(part)), len(part)).reshape(len(part), -1))
-            as_many_outputs(outputs[-1].shape[1], self._target.outputs.count)
-        self._count(len(rows))
-        return torch.from_numpy(np.concatenate(outputs).astype(np.float64))
+        return torch.from_numpy(self.function_(rows, again=again).reshape(len(rows), -1).astype(np.float64))
+
+    @property
+    def model_rows_(self) -> int:
+        """Number of queries of the model since `fit` began."""
+        return 0 if self.function_ is None else self.function_.rows
 
     def _count(self, rows: int) -> None:
-        self.model_rows_ += rows
+        """Count rows that a copy of the model was queried on."""
+        assert self.function_ is not None
+        self.function_.rows += rows
 
 
 class EncodedNetwork(nn.Module):

@@ -83,7 +83,8 @@ def _label_and_parts(rows: RawRows) -> tuple[object, Iterable[RawRows]]:
         values, of = np.asarray(rows), (rows.shape, rows.dtype)
         if values.dtype.hasobject:  # its bytes are memory addresses
             return of, [values.ravel().tolist()]
-        return (*of, hashlib.blake2b(values.tobytes(), digest_size=16).digest()), ()
+        content = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data  # tobytes would copy
+        return (*of, hashlib.blake2b(content, digest_size=16).digest()), ()
     raise TypeError(f"A {type(rows).__name__} may contain more than can be compared.")
 
 

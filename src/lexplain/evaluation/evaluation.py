@@ -48,6 +48,7 @@ class Callables:
     """Functions that measures may call: the model, the explainer, and new fits of it."""
 
     model: EncodedFunction | None = None  # class probabilities of the explained model
+    outputs: Tensor | None = None  # its outputs (b, c) for the explained rows, if they are known
     explain: EncodedFunction | None = None  # the explainer's scores (n, d)
     predict: EncodedFunction | None = None  # what is explained: the model's outputs, otherwise the explainer's
     fit_seconds: float | None = None  # duration of the explainer's fit, if known

@@ -23,7 +23,7 @@ from ..evaluation import Callables, Evaluation, Evaluators, Others, Run
 from ..evaluation.evaluator import FORMAT
 from ..masks import FixedRate, RandomMasks
 from ..methods import Step
-from ..models import EncodedModel, Problem, Target
+from ..models import EncodedModel, Problem, QueriedModel, Target, as_queried, from_model
 from ..objectives import cross_entropy
 from ..training import fabric_of, train_network
 
@@ -44,9 +44,13 @@ class Scenario:
     networks: str = ""  # names the networks of the evaluators, if a table has its own
 
     @cached_property
+    def _queried(self) -> QueriedModel | None:
+        return None if self.model is None else as_queried(self.model)
+
+    @cached_property
     def _train(self) -> Problem:
         """The training rows, checked and encoded. They set classes and units."""
-        return Problem.of(self.data.train.x, None if self.model is not None else self.data.train.y, self.model, self.data.features)
+        return Problem.of(self.data.train.x, None if self.model is not None else self.data.train.y, self._queried, self.data.features)
 
     @property
     def features(self) -> Features:
@@ -68,7 +72,7 @@ class Scenario:
         return self._read(self.data.test)
 
     def _read(self, part: DataSplit) -> Problem:
-        return Problem.of(part.x, None if self.model is not None else part.y, self.model, like=self._train)
+        return Problem.of(part.x, None if self.model is not None else part.y, self._queried, like=self._train)
 
     def batch(self, part: DataSplit) -> Batch:
         """The encoded rows of a split with their targets, in the classes and units of the training rows."""
@@ -78,7 +82,7 @@ class Scenario:
     def digest(self) -> str:
         """Digest of everything that the evaluators and the network depend on. A model is identified by its outputs."""
         parts = (self.data.train, self.data.test)
-        outputs = None if self.model is None else [Problem.of(part.x, None, self.model, self.features).target.values for part in parts]
+        outputs = None if self.model is None else [from_model(self._queried, part.x)[0].values for part in parts]
         return digest(__version__, self.data, self.seed, outputs, self.networks)
 
     def evaluation(

@@ -20,7 +20,7 @@ from ..core.kinds import kind_of
 from ..core.rows import plain, take_rows
 from ..imputers import IMPUTERS, NoBackground, background_of, limit_background
 from ..methods import METHODS, Method, Parts, Recipe
-from ..models import BlackBox, Frozen, NetworkFunction, QueriedModel, Target, as_function, frozen_predictor
+from ..models import BlackBox, Frozen, NetworkFunction, QueriedModel, Target, as_queried, frozen_predictor
 from ..training import device_of
 from .explainer import Explainer
 from .settings import recipe_arguments, required_model, resolve_recipe
@@ -98,9 +98,9 @@ def _record(explainer: Explainer, method: Method) -> dict[str, Any]:
 def load(path: Path, method: Method | None, model: Model, device: str | Fabric) -> Explainer:
     """Load a fitted explainer."""
     tensors, record = read_file(path, FORMAT)
-    cached = None if model is None else QueriedModel(as_function(model))
+    queried = None if model is None else as_queried(model)
     try:
-        return _read(path, tensors, record, copy.deepcopy(method), cached, device)
+        return _read(path, tensors, record, copy.deepcopy(method), queried, device)
     except (KeyError, TypeError, AttributeError) as broken:
         raise ValueError(f"{path} is damaged: its metadata is not valid ({broken!r}). Save the explainer again.") from broken
 

@@ -13,7 +13,7 @@ from ..evaluation import Evaluation
 from ..features import encoded_mask
 from ..imputers import Constant, Marginal
 from .measure import measure
-from .model_calls import QueriedFunction, copied, model_of
+from .model_calls import QueriedFunction, copied, model_of, outputs_of
 from .statistics import positions, scores_of_rows
 
 STEPS = 50  # maximum number of steps, to limit queries if there are many features
@@ -62,7 +62,7 @@ def curve(
     visible = torch.arange(steps + 1)[:, None] * total // steps  # (steps + 1, b or 1)
     visible = total - visible if deletes else visible
     impute = Constant(0.0).to(x.device) if imputer is None else imputer
-    target, _ = model.explained_class(x, target)
+    target = model(x).argmax(1) if target is None else target.to(x.device)
     outputs = []
     for group in model.groups(len(visible), len(x)):
         mask = rank < visible[group.start : group.stop, :, None].to(x.device)  # (steps, b, d)
@@ -93,6 +93,7 @@ def area(curve: Tensor, count: int) -> Tensor:
 def insertion(evaluation: Evaluation, *, deletes: bool = False) -> Tensor:
     """Area (b,) under a curve. Hidden features take values of background rows."""
     imputer, target, generator = Marginal(evaluation.background), evaluation.explanation.target_index, evaluation.generator()
+    target = outputs_of(evaluation).argmax(1) if target is None else target  # the predicted class
     areas = []
     for index in torch.split(torch.arange(len(evaluation.rows)), evaluation.run.max_rows):  # limits memory
         rows = evaluation.rows.take(index)
@@ -103,7 +104,7 @@ def insertion(evaluation: Evaluation, *, deletes: bool = False) -> Tensor:
             evaluation.explanation.scores[index],
             deletes=deletes,
             valid=rows.valid,
-            target=None if target is None else target[index],  # None: the predicted class
+            target=target[index],
             imputer=imputer,
             generator=generator,
         )

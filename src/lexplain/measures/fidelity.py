@@ -16,7 +16,7 @@ from ..evaluation import Evaluation
 from ..features import encoded_mask
 from ..imputers import Constant
 from .measure import measure
-from .model_calls import QueriedFunction, Retrain, model_of, retrain_of
+from .model_calls import QueriedFunction, Retrain, model_of, outputs_of, retrain_of
 from .prediction import agreement
 
 INCLUDED = {"needs": ("model",), "percent": True, "group": "fidelity", "family": "fidelity", "included": "usually"}
@@ -29,6 +29,7 @@ def same_class(
     mask: Tensor,
     *,
     reader: QueriedFunction | None = None,
+    outputs: Tensor | None = None,
     valid: Tensor | None = None,
     imputer: nn.Module | None = None,
 ) -> Tensor:
@@ -40,21 +41,17 @@ def same_class(
         x: Encoded rows (b, ...).
         mask: Masks (b, d) of their features.
         reader: Function that predicts from imputed rows, such as an `approximator`. None: the model itself.
+        outputs: Outputs (b, c) of the model for these rows. None: it is queried.
         valid: (b, d) of bool, False for padding. None: no padding.
         imputer: Replaces hidden values. None: by 0, as in the papers.
     """
-    read = model if reader is None else reader
-
-    def agree(rows: Tensor, imputed: Tensor) -> Tensor:
-        full = model(rows)
-        if full.ndim != 2 or full.shape[1] < 2:
-            raise ValueError(
-                f"The model returned shape {tuple(full.shape)}, but this measure needs probabilities (rows, classes) of several classes. "
-                "For a real-valued model use infidelity, or the area under the insertion curve."
-            )
-        return agreement(read(imputed), full)
-
-    return _in_imputed_parts(agree, model, features, x, mask, valid, imputer)
+    outputs = model(x) if outputs is None else outputs
+    if outputs.ndim != 2 or outputs.shape[1] < 2:
+        raise ValueError(
+            f"The model returned shape {tuple(outputs.shape)}, but this measure needs probabilities (rows, classes) of several classes. "
+            "For a real-valued model use infidelity, or the area under the insertion curve."
+        )
+    return agreement(_in_imputed_parts(model if reader is None else reader, model, features, x, mask, valid, imputer), outputs)
 
 
 def approximator(
@@ -74,13 +71,13 @@ def approximator(
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
-    x = _in_imputed_parts(lambda _, imputed: imputed, model, features, train.x, mask, train.valid, imputer)
+    x = _in_imputed_parts(lambda imputed: imputed, model, features, train.x, mask, train.valid, imputer)
     return retrain(replace(train, x=x))
 
 
 @torch.no_grad()
 def _in_imputed_parts(
-    use: Callable[[Tensor, Tensor], Tensor],
+    use: Callable[[Tensor], Tensor],
     model: QueriedFunction,
     features: Features,
     x: Tensor,
@@ -88,10 +85,10 @@ def _in_imputed_parts(
     valid: Tensor | None,
     imputer: nn.Module | None,
 ) -> Tensor:
-    """Call `use` on rows and imputed rows in parts. Imputing all rows at once would copy the whole data."""
+    """Call `use` on imputed rows in parts. Imputing all rows at once would copy the whole data."""
     impute = Constant(0.0).to(x.device) if imputer is None else imputer
     tensors = (x, check.hard_mask(mask)) if valid is None else (x, check.hard_mask(mask), valid)
-    return model.in_parts(lambda rows, visible, exists=None: use(rows, impute(rows, encoded_mask(features, visible, exists))), *tensors)
+    return model.in_parts(lambda rows, visible, exists=None: use(impute(rows, encoded_mask(features, visible, exists))), *tensors)
 
 
 @measure(
@@ -102,7 +99,8 @@ def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
 
     Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M, FU-M).
     """
-    return same_class(model_of(evaluation), evaluation.features, evaluation.rows.x, evaluation.mask ^ hides, valid=evaluation.valid)
+    model, outputs = model_of(evaluation), outputs_of(evaluation)
+    return same_class(model, evaluation.features, evaluation.rows.x, evaluation.mask ^ hides, outputs=outputs, valid=evaluation.valid)
 
 
 @measure(
@@ -117,12 +115,14 @@ def fs_a(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
 
     Reference: Liang et al., Adversarial Infidelity Learning for Model Interpretation, 2020, section 4 (FS-A, FU-A).
     """
-    model, features = model_of(evaluation), evaluation.features
+    model, features, outputs = model_of(evaluation), evaluation.features, outputs_of(evaluation)
     values = torch.zeros(len(evaluation.rows), dtype=torch.double)
     for fold in evaluation.folds:
         reader = approximator(model, features, retrain_of(evaluation), fold.learn, fold.mask ^ hides)
         eval_rows, mask = evaluation.rows.take(fold.eval_rows), evaluation.mask[fold.eval_rows] ^ hides
-        values[fold.eval_rows] = same_class(model, features, eval_rows.x, mask, reader=reader, valid=eval_rows.valid).cpu()
+        values[fold.eval_rows] = same_class(
+            model, features, eval_rows.x, mask, reader=reader, outputs=outputs[fold.eval_rows], valid=eval_rows.valid
+        ).cpu()
     return values
 
 

@@ -13,7 +13,7 @@ from ..evaluation import Evaluation
 from ..features import encoded_mask
 from ..imputers import Constant
 from .measure import measure
-from .model_calls import QueriedFunction, model_of
+from .model_calls import QueriedFunction, model_of, outputs_of
 
 DRAWS = 200  # perturbations per row in an audit
 
@@ -48,6 +48,7 @@ def infidelity(
     scores: Tensor,
     *,
     target: Tensor | None = None,
+    outputs: Tensor | None = None,
     scaled: bool = False,
     draws: int = 1000,
     generator: Generator | None = None,
@@ -61,6 +62,7 @@ def infidelity(
         x: Encoded rows (b, ...).
         scores: Scores (b, d) of their features.
         target: Explained class (b,). None: the predicted class.
+        outputs: Outputs (b, c) of the model for these rows. None: it is queried.
         scaled: Whether to multiply each row's scores by the factor with the smallest error, so that their unit does not matter.
         draws: Perturbations per row.
         generator: Random generator for the perturbations.
@@ -68,7 +70,9 @@ def infidelity(
     Reference: Yeh et al., On the (In)fidelity and Sensitivity of Explanations, 2019, definition 2.1, and its experiments for the scaling.
     """
     check.counts(draws=draws)
-    target, full = model.explained_class(x, target)
+    outputs = model(x) if outputs is None else outputs
+    target = outputs.argmax(1) if target is None else target.to(outputs.device)
+    full = outputs.gather(1, target[:, None]).squeeze(1)
     predicted_square, product, change_square, error = (full.new_zeros(len(x)) for _ in range(4))
     for group in model.groups(draws, len(x)):
         perturbed = [perturb(x, generator) for _ in group]  # one at a time, so that results do not depend on the groups
@@ -105,6 +109,7 @@ def scaled_infidelity(evaluation: Evaluation) -> Tensor:
         rows.x,
         evaluation.explanation.scores[index],
         target=None if target is None else target[index],
+        outputs=outputs_of(evaluation)[index],
         scaled=True,
         draws=DRAWS,
         generator=evaluation.generator(),

@@ -47,12 +47,6 @@ class QueriedFunction:
         size = max(1, self.max_rows // max(1, rows))
         return (range(first, min(first + size, copies)) for first in range(0, copies, size))
 
-    def explained_class(self, x: Tensor, target: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The explained class (b,), by default the predicted one, and the function's output (b,) for it on full rows."""
-        outputs = self(x)
-        target = outputs.argmax(1) if target is None else target.to(outputs.device)
-        return target, outputs.gather(1, target[:, None]).squeeze(1)
-
     def class_outputs(self, x: Tensor, target: Tensor) -> Tensor:
         """Outputs (copies, b) of the function for the explained class (b,), from rows (copies x b, ...)."""
         copies = len(x) // len(target)
@@ -68,6 +62,12 @@ def model_of(evaluation: Evaluation) -> QueriedFunction:
     """The explained model."""
     assert evaluation.callables.model is not None  # a need of the measure
     return QueriedFunction(evaluation.callables.model, evaluation.run.max_rows)
+
+
+def outputs_of(evaluation: Evaluation) -> Tensor:
+    """Outputs (b, c) of the explained model for the full rows. It is queried only if they are not known."""
+    known = evaluation.callables.outputs
+    return model_of(evaluation)(evaluation.rows.x) if known is None else known
 
 
 def retrain_of(evaluation: Evaluation) -> Retrain:

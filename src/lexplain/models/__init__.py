@@ -12,6 +12,7 @@ from .queried import (
     NetworkFunction as NetworkFunction,
     QueriedModel as QueriedModel,
     as_function as as_function,
+    as_queried as as_queried,
     on_encoded as on_encoded,
 )
 from .target import Target as Target, from_labels as from_labels, from_model as from_model

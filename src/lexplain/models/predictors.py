@@ -13,7 +13,6 @@ from torch.distributions import Distribution
 
 from ..core import Outputs
 from ..core.contracts import Features, RawRows
-from ..core.rows import as_array
 from .queried import NetworkFunction, QueriedModel, as_many_outputs
 from .target import Target
 
@@ -97,7 +96,7 @@ def frozen_predictor(model: QueriedModel, target: Target, features: Features) ->
         if target.outputs.real:
             network = _Standardised(network, target.mean, target.scale)
         return Frozen(network, target.outputs, to_raw=features.as_network_input, probabilities=function.probabilities)
-    return BlackBox(partial(_standardised, function, target.mean, target.scale), target.outputs, decode=features.decode)
+    return BlackBox(partial(_standardised, model, target.mean, target.scale), target.outputs, decode=features.decode)
 
 
 class _Standardised(nn.Module):
@@ -112,7 +111,7 @@ class _Standardised(nn.Module):
         return (values - self.mean) / self.scale
 
 
-def _standardised(function: Callable[[RawRows], object], mean: float, scale: float, rows: RawRows) -> np.ndarray:
-    """The outputs of a function for rows, in standardised units."""
-    output: np.ndarray = (as_array(function(rows)) - mean) / scale
+def _standardised(model: QueriedModel, mean: float, scale: float, rows: RawRows) -> np.ndarray:
+    """The outputs of a model for rows, in standardised units. They are kept by the `BlackBox` that queries it."""
+    output: np.ndarray = (model(rows, again=False) - mean) / scale
     return output

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import Batch
 from ..core.contracts import Encoded, Features, Labels, Model, RawRows
 from ..core.kinds import features_for
-from .queried import QueriedModel, network_reads
+from .queried import QueriedModel, as_queried, network_reads
 from .target import Target, from_labels, from_model, in_classes, same_length, target_array
 
 
@@ -48,35 +48,29 @@ class Problem:
         fitted, encoded = (unfitted, unfitted.encode(rows)) if unfitted.is_fitted else copy.deepcopy(unfitted).fit_encode(rows)
         return cls(X, fitted, encoded, like=None if like is None else like.targets)
 
-    def asking(self, y: Labels, model: Model, max_rows: int | None = None) -> Problem:
+    def asking(self, y: Labels, model: Model) -> Problem:
         """The same rows with their labels and the outputs of a model, as in `of`."""
         if y is not None:
             same_length(len(self), target_array(y))
-        network_reads(model, self.features.as_network_input, self.encoded.x)
-        return replace(self, targets=targets_of(self.rows, y, model, like=self.like, max_rows=max_rows))
+        queried = None if model is None else as_queried(model)
+        if queried is not None:
+            network_reads(queried, self.features.as_network_input, self.encoded.x)
+        return replace(self, targets=targets_of(self.rows, y, queried, like=self.like))
 
     @classmethod
     def of(
-        cls,
-        X: RawRows,
-        y: Labels = None,
-        model: Model = None,
-        features: Features | None = None,
-        *,
-        like: Problem | None = None,
-        max_rows: int | None = None,
+        cls, X: RawRows, y: Labels = None, model: Model = None, features: Features | None = None, *, like: Problem | None = None
     ) -> Problem:
         """Check and encode rows, read their labels, and query the model.
 
         Args:
             X: Raw rows.
             y: Labels, values or probabilities, if there are any.
-            model: Model to query: a scikit-learn estimator, an `nn.Module`, or a function of rows.
+            model: Model to query: a scikit-learn estimator, an `nn.Module`, a function of rows, or a `QueriedModel` of one of them.
             features: What a mask can keep or hide; fitted to the rows if it is not fitted. None: chosen by the kind of rows.
             like: Problem whose features, classes and units are used.
-            max_rows: Maximum number of rows sent to the model at once. None: all.
         """
-        return cls.read(X, features, like).asking(y, model, max_rows)
+        return cls.read(X, features, like).asking(y, model)
 
     def __len__(self) -> int:
         return len(self.encoded.x)
@@ -92,12 +86,10 @@ class Problem:
         return Batch(self.encoded.x, explained.outputs.target(explained.values), valid=self.encoded.valid)
 
 
-def targets_of(
-    X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None, max_rows: int | None = None
-) -> Targets:
+def targets_of(X: RawRows, y: Labels, model: Model, *, like: Targets | None = None, classes: np.ndarray | None = None) -> Targets:
     """Read the labels of raw rows and query a model, as `Problem.of` does; `classes` are all labels, if y may lack some."""
     labels = None if y is None else _labels(y, None if like is None else like.label_target, classes)
-    outputs, queried = (None, None) if model is None else from_model(model, X, max_rows=max_rows)
+    outputs, queried = (None, None) if model is None else from_model(model, X)
     if like is not None and outputs is not None and like.model_target is not None:
         outputs = outputs.in_units_of(like.model_target)
     return Targets(labels, outputs, queried)

@@ -119,6 +119,22 @@ def as_function(model: Model) -> Callable[[RawRows], object]:
     raise TypeError(f"model must be a scikit-learn estimator, an nn.Module or a function of rows, got {type(model).__name__}.")
 
 
+def as_queried(model: Model, *, max_rows: int | None = None) -> QueriedModel:
+    """A model as a QueriedModel of at most `max_rows` rows per call; a QueriedModel is returned unchanged."""
+    return model if isinstance(model, QueriedModel) else QueriedModel(as_function(model), max_rows=max_rows)
+
+
+def classes_of(model: QueriedModel) -> np.ndarray | None:
+    """The class labels of an estimator or a network, in the order of its outputs. None: they are unknown."""
+    source: object = model.function
+    if isinstance(source, NetworkFunction):
+        source = source.network
+    elif isinstance(source, partial) and source.func is _query_arrays:
+        source = source.args[0]
+    classes = getattr(getattr(source, "__self__", source), "classes_", None)  # of a bound method such as clf.predict_proba
+    return None if classes is None else np.asarray(classes)
+
+
 def _query_arrays(query: Callable[[RawRows], object], rows: RawRows) -> object:
     """The output of a scikit-learn estimator, which cannot read tensors."""
     return query(as_array(rows) if isinstance(rows, Tensor) else rows)
@@ -154,19 +170,18 @@ class NetworkFunction:
 
 def on_encoded(model: Model, features: Features) -> EncodedFunction:
     """A model of raw rows as a function of encoded rows."""
-    query = as_function(model)
+    query = as_queried(model)
 
     def encoded_function(x: Tensor) -> Tensor:
-        output = query(features.decode(x.cpu()))
-        values = output if isinstance(output, Tensor) else torch.as_tensor(np.asarray(output))
-        return values.reshape(len(x), -1).to(x.device)
+        output = query(features.decode(x.cpu()), again=False)  # perturbed rows
+        return torch.from_numpy(output).reshape(len(x), -1).to(x.device)
 
     return encoded_function
 
 
-def network_reads(model: Model, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
+def network_reads(model: QueriedModel, to_network: Callable[[Tensor], Tensor], x: Tensor) -> None:
     """Check that rows can be read by a torch network, if the model is one."""
-    if isinstance(model, torch.nn.Module):
+    if isinstance(model.function, NetworkFunction):
         to_network(x[:1])
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from ..core import Classes, Outputs, RealValue
 from ..core.contracts import Labels, Model, RawRows
 from ..core.rows import as_array
-from .queried import QueriedModel, as_function
+from .queried import QueriedModel, as_queried, classes_of
 
 MOST_REAL_CLASSES = 20  # a floating-point target with more distinct values is a real value, even if all are whole
 
@@ -58,17 +58,16 @@ def from_labels(y: Labels) -> Target:
     return Target(torch.eye(len(classes))[torch.as_tensor(index)], Classes(len(classes)), classes)
 
 
-def from_model(model: Model, rows: RawRows, *, max_rows: int | None = None) -> tuple[Target, QueriedModel]:
-    """Outputs of a model for full rows, in calls of at most `max_rows`, and the queried function."""
-    query = QueriedModel(as_function(model), max_rows=max_rows)
+def from_model(model: Model, rows: RawRows) -> tuple[Target, QueriedModel]:
+    """Outputs of a model for full rows, and the queried model."""
+    query = as_queried(model)
     output = query(rows)
     if output.ndim == 1 or output.shape[1] == 1:
         return _real(output.reshape(len(output)).astype(np.float64)), query
     soft = _probabilities(output)
-    owner = getattr(model, "__self__", model)  # of a bound method such as clf.predict_proba
-    classes = getattr(owner, "classes_", None)
+    classes = classes_of(query)
     known = classes is not None and len(classes) == soft.shape[1]
-    return Target(soft, Classes(soft.shape[1]), np.asarray(classes) if known else np.arange(soft.shape[1])), query
+    return Target(soft, Classes(soft.shape[1]), classes if known else np.arange(soft.shape[1])), query
 
 
 def _probabilities(values: np.ndarray) -> Tensor:
