@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import ceil
@@ -17,6 +16,7 @@ from ..bars import bars
 from ..core.contracts import Encoded, Features, RawRows
 from ..core.rows import take_rows
 from ..imputers import Donors
+from ..models import QueriedModel
 
 FIRST_DRAWS = 8  # a test ends after these if too many have failed already
 SIZE_DRAWS, PRUNE_DRAWS, CONFIRM_DRAWS = 32, 64, 96
@@ -49,7 +49,7 @@ class Verifier:
     of a donor: one of the background rows that are nearest on the kept features.
 
     Args:
-        query: Function from raw rows to outputs (n, c) or (n,).
+        query: The model.
         features: Fitted features.
         background: Raw rows to draw donors from.
         real: Whether the output is a real value.
@@ -62,7 +62,7 @@ class Verifier:
         seed: Seed of the draws. The draws of a row depend on it and on the row's content only.
     """
 
-    query: Callable[[RawRows], np.ndarray]
+    query: QueriedModel
     features: Features
     background: RawRows
     real: bool
@@ -81,11 +81,11 @@ class Verifier:
     @cached_property
     def background_outputs(self) -> Tensor:
         """The model's outputs (m, c) for the background rows."""
-        return self.outputs(self.background)
+        return self.outputs(self.background, again=True)
 
-    def outputs(self, rows: RawRows) -> Tensor:
-        """The model's outputs (n, c) for raw rows."""
-        values = np.ascontiguousarray(self.query(rows))
+    def outputs(self, rows: RawRows, *, again: bool = False) -> Tensor:
+        """The model's outputs (n, c) for raw rows. again: whether the same rows may come again."""
+        values = np.ascontiguousarray(self.query(rows, again=again))
         return torch.as_tensor(values, dtype=torch.float64).reshape(len(values), -1)
 
     def answers(self, outputs: Tensor, first: Tensor, index: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ class Verifier:
             order: Scores (b, d); features are added from the highest score to the lowest.
             mask: Masks (b, d) to measure. None: the smallest set is searched.
         """
-        encoded, outputs = self.features.encode(X), self.outputs(X)
+        encoded, outputs = self.features.encode(X), self.outputs(X, again=True)
         self._repeats(X, outputs)
         parts = []
         size = max(1, min(ROWS_AT_ONCE, self.max_rows // CONFIRM_DRAWS))

@@ -15,7 +15,7 @@ from ..core.kinds import features_for, kind_of
 from ..core.rows import MAX_ROWS, take_rows
 from ..core.seeding import seed_of
 from ..imputers import MAX_BACKGROUND
-from ..models import CachedModel as QueriedModel, Problem
+from ..models import Problem, QueriedModel
 from .class_selection import ClassSelection
 from .verification import Verified, Verifier
 

@@ -15,7 +15,7 @@ from ..core import Explanation
 from ..core.contracts import Encoded, RawRows
 from ..core.rows import plain
 from ..methods import Method
-from ..models import CachedModel as QueriedModel
+from ..models import QueriedModel
 from .settings import required_model
 
 if TYPE_CHECKING:

@@ -71,6 +71,10 @@ class QueriedModel:
             self._outputs[key] = output
         return output
 
+    def __getstate__(self) -> dict[str, object]:
+        """The state to pickle and copy, without kept outputs."""
+        return vars(self) | {"_outputs": {}}
+
     def _query(self, rows: RawRows) -> np.ndarray:
         """The checked output of one call of the function, as a copy: a function may reuse its array."""
         self.calls, self.rows = self.calls + 1, self.rows + len(rows)
