@@ -28,8 +28,9 @@ def audit(
 ) -> None:
     """Test whether explanations are honest.
 
-    It is honest if the choice of features reveals no more than their values do. Networks (evaluators) test this on rows that they were not
-    trained on; of a built-in data set, on its test split. Try: lexplain audit model.lex s3 --out card.html
+    An explanation is honest if the choice of features reveals almost nothing beyond their values.
+    Networks (evaluators) test this on rows that they were not trained on. A built-in data set is audited on its test split.
+    Try: lexplain audit model.lex s3 --out card.html
     """
     from .. import auditing, check
     from ..data import DATASETS

@@ -8,7 +8,7 @@ from . import options
 
 
 def demo(out: options.DemoPage = Path("report.html"), seed: options.Seed = 0, quick: options.DemoQuick = False) -> None:
-    """Fit, explain and audit on data with known ground truth, and write a page about it.
+    """Explain a model, and labels with known relevant features; audit the explanations, and write a page about it.
 
     Try: lexplain demo --quick
     """

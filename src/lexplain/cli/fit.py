@@ -44,7 +44,7 @@ def fit(
 ) -> None:
     """Train an explainer on labels or on the class probabilities that a model predicted.
 
-    Of a built-in data set, the train split is used. Try: lexplain fit s3 --keep 5 --out model.lex
+    A built-in data set is fitted on its train split. Try: lexplain fit s3 --keep 5 --out model.lex
     """
     from .. import __version__
     from ..explainers import Explainer

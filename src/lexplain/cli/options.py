@@ -22,7 +22,7 @@ OutputColumns = Annotated[
 Device = Annotated[str, Option(help="auto (a GPU if there is one), cpu, cuda or cuda:1.")]
 Seed = Annotated[int, Option(help="Random seed.")]
 Seeds = Annotated[int, Option(min=1, help="Number of repetitions, with different random seeds.")]
-Recompute = Annotated[bool, Option("--recompute", help="Recompute results of other versions of the code.")]
+Recompute = Annotated[bool, Option("--recompute", help="Recompute results stored by other code versions.")]
 Workers = Annotated[int, Option(min=1, help="Number of processes.")]
 
 # ---- data ----
@@ -43,20 +43,31 @@ Keep = Annotated[
     str | None,
     Option(
         metavar="5|0.3|auto",
-        help="Features to keep per row: a number, a rate, or auto (only for --method gains). Default: from labels of a table, features "
-        "with a gain of at least 0.0055 nats; images: 10 %.",
+        help="Features to keep per row: a number, a rate, or auto (for gains: as few as --tolerance allows). Default: for gains, every "
+        "feature that changes the prediction by at least 0.0055 nats; for images, 10 %; otherwise set by the method.",
     ),
 ]
-Penalty = Annotated[float | None, Option(help="Instead of --keep: cost in nats of keeping all features.")]
-Patch = Annotated[int | None, Option(min=1, help="Images: side of a patch in pixels. Default: set by the data set, or 1 for small images.")]
+Penalty = Annotated[
+    float | None, Option(help="Instead of --keep, for gains, realx, invase and basex: cost, in nats, of keeping all features.")
+]
+Patch = Annotated[
+    int | None,
+    Option(min=1, help="For images: side of a patch in pixels. Default: set by the data set, or at most 64 patches per side."),
+]
 Imputer = Annotated[str | None, Option(help="Imputer that replaces hidden values, such as GaussianMixture. Default: set by the method.")]
 Continuity = Annotated[
-    float | None, Option(help="For images: cost per pair of a kept and a hidden neighbour, such as 0.01. Higher values connect masks.")
+    float | None,
+    Option(help="For images: cost per pair of a kept and a hidden neighbour, such as 0.01. Higher values give connected masks."),
 ]
-Tolerance = Annotated[float | None, Option(help="With --keep auto: accepted change of predictions, in nats (0.01: 1 % less probable).")]
+Tolerance = Annotated[
+    float | None,
+    Option(help="With --keep auto: accepted change of predictions, in nats (0.01: the predicted class becomes about 1 % less probable)."),
+]
 TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that may be lost.")]
-Budget = Annotated[str, Option(help="default, or thorough (three times as many networks, and more rounds).")]
-RegimeName = Annotated[str | None, Option(help="free (both networks are trained together) or fixed (the predicting network first).")]
+Budget = Annotated[
+    str, Option(help="default, or thorough (gains: three times as many networks, and more rounds; other methods: twice the steps).")
+]
+RegimeName = Annotated[str | None, Option(help="free (selector and predictor are trained together) or fixed (predictor first).")]
 Epochs = Annotated[int | None, Option(help="Passes over the rows.")]
 BatchSize = Annotated[int | None, Option(help="Rows per training step.")]
 LearningRate = Annotated[float | None, Option(help="Learning rate of the optimiser.")]
@@ -78,18 +89,25 @@ Audited = Annotated[
     Path,
     Argument(metavar="EXPLANATION", help="File written by lexplain fit, or another tool's scores or masks of DATA (.csv, .npy, .json)."),
 ]
-EvaluatorRows = Annotated[str | None, Option(metavar="DATA", help="Rows to train evaluators. Default: train split or other half of DATA.")]
+EvaluatorRows = Annotated[
+    str | None,
+    Option(
+        metavar="DATA",
+        help="Other rows, to train the evaluators on. Default: the train split of a built-in data set. For a file, evaluators trained on "
+        "one half of it evaluate the other half.",
+    ),
+]
 KeepForScores = Annotated[int | None, Option(min=1, help="For scores of another tool: number of features per row that count as kept.")]
-Measures = Annotated[list[str] | None, Option(help="Measure to add to the standard ones, such as retraining; repeatable.")]
-Margin = Annotated[float, Option(min=0.0, help="Information, in nats, that an honest choice of features may add to their values.")]
+Measures = Annotated[list[str] | None, Option(help="Measure to add, such as retraining; repeatable. An unknown name lists all.")]
+Margin = Annotated[float, Option(min=0.0, help="Information, in nats, that an honest choice of features may reveal beyond their values.")]
 CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")]
 
 # ---- compare ----
 
 Explainers = Annotated[list[str], Argument(metavar="EXPLAINER...", help="default, realx, l2x ... or shap, lime, saliency ...")]
 Datasets = Annotated[list[str], Option("--data", metavar="DATA", help="A built-in data set (see: lexplain data); repeatable.")]
-KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: the number of true ones, otherwise half of all.")]
-ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable.")]
+KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: the number of relevant ones if known, or half.")]
+ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable. An unknown name lists all.")]
 TestRows = Annotated[int | None, Option(min=1, help="Maximum number of test rows to explain. Default: all; 200 for shap and lime.")]
 TableFile = Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")]
 Store = Annotated[Path | None, Option(help="Folder for finished results. Run again to resume.")]
@@ -106,9 +124,11 @@ ResultsFolder = Annotated[Path, Option(help="Folder of the results.")]
 
 NetworkFile = Annotated[Path | None, Option(help="Write the network to this .safetensors file.")]
 Irrelevant = Annotated[list[str] | None, Option(metavar="COLUMN", help="Column that the network must not use; repeatable.")]
-Annotations = Annotated[Path | None, Option(help="A .csv file with columns row (from 0) and feature: this row must not use this feature.")]
+Annotations = Annotated[
+    Path | None, Option(help="A .csv file with columns row (from 0) and feature: in this row, the network must not use this feature.")
+]
 Strength = Annotated[str, Option(metavar="auto|10", help="Weight of the penalty on the columns that must not be used.")]
-OtherRows = Annotated[str | None, Option(metavar="DATA", help="Rows to score and explain. Default: the training rows.")]
+OtherRows = Annotated[str | None, Option(metavar="DATA", help="Rows to explain and to test the accuracy on. Default: the training rows.")]
 PredictionFile = Annotated[Path | None, Option(help="Write the predictions for the rows of --test to this .csv file.")]
 ExplanationPage = Annotated[Path | None, Option(help="Write a page of explanations of the rows of --test to this .html file.")]
 EpochsOfNetwork = Annotated[int, Option(min=1, help="Passes over the rows.")]

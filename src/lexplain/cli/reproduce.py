@@ -18,7 +18,7 @@ def reproduce(
     recompute: options.Recompute = False,
     workers: options.Workers = 1,
 ) -> None:
-    """Reproduce a table of a paper next to the published numbers.
+    """Compute a table of a paper again, and write it next to the published numbers.
 
     Try: lexplain reproduce NAME --quick
     """
