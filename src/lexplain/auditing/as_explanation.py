@@ -35,10 +35,10 @@ def as_explanation(
             masks as array, DataFrame, tensor or list. A DataFrame with X's labels is reordered to match X. An `Explanation` is returned
             unchanged.
         X: The explained rows (n, ...). Scores of images are per pixel, (n, rows, columns), or per pixel and channel, with the shape of X.
-        keep: How many features count as kept: the largest |score| per row, as a number or a rate; ties go to the first. None: boolean or
-            0/1 arrays are masks; if scores have zeros in every row, the other features are kept; otherwise raises.
+        keep: Number or share of features kept per row: those with the largest |score|; ties go to the first. None: boolean or 0/1 arrays
+            are masks; if scores have zeros in every row, the nonzero ones are kept; other scores raise an error.
         method: Name of the explanation. None: "shap", "lime" or "".
-        target: Explained class, one label or (n,). Needed if several classes are given.
+        target: Explained class, one label or (n,). Required if the scores cover several classes; only `audit` has a default for it.
         classes: Class labels in the order of the scores. None: 0, 1, 2, ...
 
     Example:

@@ -45,7 +45,9 @@ def audit(
     device: str | Fabric = "auto",
     random_state: int = 0,
 ) -> Card:
-    """Measure an explanation on rows that the evaluators were not trained on, and decide whether it is honest.
+    """Measure an explanation and decide whether it is honest: whether the choice of features reveals almost nothing beyond their values.
+
+    The measures use evaluators: networks that predict the target from some features, on rows that they were not trained on.
 
     Args:
         explanation: An `Explanation`, or what another tool returned for X (see `as_explanation`).
@@ -59,9 +61,9 @@ def audit(
         control_flow: Index of the feature that decides which others matter.
         keep: For scores of other tools: number or share of features per row that count as kept.
         target: Explained class, one label or one per row. None: the predicted class.
-        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, or `Measure` objects, in addition to the standard ones. None:
-            all whose arguments are given, except the slow break-even, retraining, stability and sanity.
-        margin: Largest encoding, in nats, that counts as honest.
+        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, or `Measure` objects, to add to the standard ones. None: all
+            whose arguments you pass, but not the slow break-even, retraining, stability and sanity.
+        margin: Information, in nats, that an honest choice of features may reveal beyond their values.
         max_rows: Maximum number of rows sent to a model at once.
         device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.
         random_state: Random seed.

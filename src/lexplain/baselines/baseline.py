@@ -144,7 +144,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """Score the features of each row for its predicted class.
 
         Args:
-            X: Rows with the columns of the fit.
+            X: Rows with the same columns as in `fit`.
             target: Explained class, one label or (rows,). None: the predicted class.
         """
         check.fitted(self)

@@ -116,7 +116,7 @@ class CXPlain(Baseline):
         """Lower and upper bounds (rows, features) of the central interval of the members' shares.
 
         Args:
-            X: Rows with the columns of the fit.
+            X: Rows with the same columns as in `fit`.
             level: Share of the members inside the interval.
         """
         check.fitted(self)

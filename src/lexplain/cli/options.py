@@ -38,13 +38,19 @@ PartFile = Annotated[Path | None, Option(help="Write the split to this file: .cs
 # ---- fit ----
 
 ModelFile = Annotated[Path, Option(help="Write the explainer to this .lex file.")]
-MethodName = Annotated[str, Option(help=f"default or one of: {', '.join(METHOD_NAMES)}. (meed needs a model: use it from Python.)")]
+MethodName = Annotated[
+    str,
+    Option(
+        help=f"default or one of: {', '.join(METHOD_NAMES)}. default is gains for tables and sufficient for images. meed needs a model, so "
+        "use it from Python."
+    ),
+]
 Keep = Annotated[
     str | None,
     Option(
         metavar="5|0.3|auto",
         help="Features to keep per row: a number, a rate, or auto (for gains: as few as --tolerance allows). Default: for gains, every "
-        "feature that changes the prediction by at least 0.0055 nats; for images, 10 %; otherwise set by the method.",
+        "feature whose replacement changes the prediction by at least 0.0055 nats; for sufficient, 10 %; otherwise set by the method.",
     ),
 ]
 Penalty = Annotated[

@@ -112,7 +112,7 @@ class Features(Protocol):
         """Expand feature masks or scores (..., d) to the shape of encoded rows (..., *shape)."""
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum values of encoded inputs (b, *shape) over those of each feature, to (b, d)."""
+        """Sum values (b, *shape) over the encoded inputs of each feature, to (b, d)."""
 
     def expand_scores(self, scores: Tensor) -> Tensor:
         """Scores of features (b, d) as scores of inputs, in the layout of raw rows."""

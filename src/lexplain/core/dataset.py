@@ -25,7 +25,7 @@ class DataSplit:
 
 @dataclass(frozen=True)
 class Dataset:
-    """Train, validation and test rows with their names and, if known, the ground truth."""
+    """Train, validation and test rows, column names and, if known, the ground truth."""
 
     name: str
     description: str

@@ -23,7 +23,7 @@ OPTIONAL = ("unexplained", "holds", "holds_se", "verified", "model_rows")  # ten
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Scores and kept features of rows, for one class or output per row."""
+    """Scores and kept features of b rows with d features each, for one class or output per row."""
 
     scores: Tensor  # (b, d) importance; higher is more important
     mask: Tensor  # (b, d) of bool: True = kept
@@ -109,7 +109,7 @@ class Explanation:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """One name per column of the scores, for all rows: the name of the feature, or its position from 1."""
+        """One name per column of the scores, for all rows: the name of the feature, or its position, counted from 1."""
         if not self.names_per_row:
             return self.row_names(0) if len(self) else tuple(map(str, self.names))
         known = None if self.features is None else self.features.names
@@ -117,7 +117,7 @@ class Explanation:
 
     @property
     def feature_counts(self) -> Tensor:
-        """(b,) number of features of each row, without padding."""
+        """(b,) number of features of each row; padding does not count."""
         return torch.full((len(self),), self.scores.shape[1]) if self.valid is None else self.valid.sum(1)
 
     @cached_property
@@ -144,7 +144,7 @@ class Explanation:
         return self.data.index if isinstance(self.data, (pd.DataFrame, pd.Series)) else pd.RangeIndex(len(self))
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per explained row. `frame["score"]`, `frame["kept"]` and, if rows differ, `frame["name"]` have a column per feature."""
+        """One row per explained row. `frame["score"]`, `frame["kept"]` and, if names differ, `frame["name"]` have a column per feature."""
         columns = list(self.column_names)
         parts = {
             "score": pd.DataFrame(self.scores.cpu().numpy(), columns=columns, index=self._index),
@@ -164,7 +164,7 @@ class Explanation:
     def to_json(self) -> str:
         """The explanation as JSON text, without the rows and the predictor; `Explanation.from_json` reads it.
 
-        The explained class is included only if it was requested, or if `prediction` was read before: the predictor is not called.
+        The predictor is not called, so the explained class is included only if it was requested or `prediction` was read before.
         """
         optional = {name: value.tolist() for name, value in self._tensors().items() if name in OPTIONAL}
         return json.dumps(
@@ -208,7 +208,7 @@ class Explanation:
     def to_shap(self) -> Any:
         """A `shap.Explanation` for shap's beeswarm, bar, scatter and heatmap plots; waterfall and force need an additive method.
 
-        `data` contains categories as numbers and `display_data` as text; both are None if a feature does not have one value.
+        `data` contains categories as numbers and `display_data` as text; both are None if a feature has several values.
         """
         shap = check.require("shap", extra="peers")
         numbers, text = self._values()

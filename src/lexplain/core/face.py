@@ -32,7 +32,7 @@ class ExplainerFace(Explains, Protocol):
 
     @property
     def model_rows_(self) -> int:
-        """Number of queries of the model since `fit` started, including those of `explain`."""
+        """Number of rows sent to the model since `fit` began, also by `explain`."""
 
     def needs_of(self, features: Features) -> tuple[str, ...]:
         """What `fit` needs, any one of "y", "model" and "network" (a model with gradients). Empty: nothing."""

@@ -103,7 +103,7 @@ _REGISTERED: dict[str, Kind] = {}
 def register(kind: Kind) -> Kind:
     """Add a kind of input; one with the same name is replaced.
 
-    Call it at the top of the module that defines your `Features`, so that the processes of `compare(workers=2)` know the kind.
+    Call it at the top level of the module that defines your `Features`, so that the processes of `compare(workers=2)` know the kind.
     """
     _REGISTERED[kind.name] = kind
     return kind

@@ -67,12 +67,12 @@ def load_data(
     Args:
         name: One of `DATASETS`; `lexplain.data.describe()` lists them.
         rows: Training rows. None: 10,000 for synthetic sets, all for images. Synthetic sets have as many test rows, and a tenth as many
-            validation rows. Tables are always complete.
+            validation rows. Real tables do not have this option.
         seed: Random seed of the rows and the split.
         noise_columns: Number of uninformative standard normal columns to append.
         correlation: ρ of the Toeplitz matrix ρ^|i-j| of all columns, in [0, 1).
         target: Type of y: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (noisy log-odds of class 0).
-        options: Options that some data sets have: "faces" has `box_height` and `box_width`, in lengths of the mouth.
+        options: Options that some data sets have: "faces" has `box_height` and `box_width`, in mouth lengths.
 
     Example:
         >>> data = load_data("s3", rows=100, noise_columns=2)

@@ -45,8 +45,8 @@ def compare(
 ) -> Comparison:
     """Fit explainers on data sets with several seeds and evaluate them in the same way.
 
-    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Without `model`, explainers that need one
-    explain a small network trained on the labels. Ctrl-C returns the results so far.
+    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Without `model`, explainers that need a
+    model explain a small network trained on the labels. Ctrl-C returns the results so far.
 
     Args:
         explainers: Names ("default", "realx", "shap", ...), or a dict from name to an `Explainer` or baseline, which is cloned per seed.
@@ -60,8 +60,8 @@ def compare(
             true features if known, otherwise half of all, for explainers that need a number.
         rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. To measure the encoding of these two, pass at
             least 1,000, or the number of training rows if that is less.
-        store: Folder for finished cells and evaluators; the same call resumes and retries failures.
-        recompute: Recompute stored results of other versions of the code. False: use them; `Comparison.stale_cells` lists them.
+        store: Folder for finished results and evaluators; the same call resumes and retries failures.
+        recompute: Recompute results stored by other code versions. False: use them; `Comparison.stale_cells` lists them.
         workers: Number of processes.
         evaluator_steps: Optimiser steps of the evaluator. None: 4,000.
         network_steps: Optimiser steps of the network that is explained if `model` is None. None: 2,000.

@@ -29,9 +29,9 @@ class Comparison:
     """Results of `compare`: explainers x data x seeds x measures.
 
     Attributes:
-        table: One row per explainer, data set, seed and measure, with columns explainer, data, seed, metric, value, low, high,
-            higher_is_better, explains, rows, error. An explainer that failed has one row with its error. Measures that could not be
-            computed, for example without ground truth, have no row.
+        table: One row per explainer, data set, seed and measure, with columns explainer, data, seed, metric (name of the measure), value,
+            low, high, higher_is_better, explains ("labels", "the model", "a network" or "nothing"), rows, error. An explainer that failed
+            has one row with its error. Measures that could not be computed, for example without ground truth, have no row.
         fits: One row per fit: number of queries (model_rows), seconds to fit and to explain, milliseconds per row, findings, and fresh:
             False if another version of the code computed it.
         values: One value per test row, by (explainer, data, seed, metric). The index is the position among the test rows.
@@ -46,7 +46,7 @@ class Comparison:
         return _one_column_per_measure(self._good(), ["explainer", "data"], "value")
 
     def ranks(self) -> pd.DataFrame:
-        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure that should be high or low."""
+        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure with a better direction."""
         good = self._good()
         good = good[good["higher_is_better"].notna() & good["value"].notna()]
         signed = good["value"].where(good["higher_is_better"].astype(bool), -good["value"])
@@ -74,14 +74,14 @@ class Comparison:
         return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
 
     def main_tests(self) -> tuple[str, pd.DataFrame]:
-        """Name and tests of the first measure that compares two explainers; "nothing" and an empty table if there is none."""
+        """Name and tests of the first measure with values for two explainers; "nothing" and an empty table if there is none."""
         good = self._good()
         shared = good[good["higher_is_better"].notna()].groupby("metric", sort=False)["explainer"].nunique()
         metric = next((str(name) for name, count in shared.items() if count > 1), None)
         return ("nothing", pd.DataFrame(columns=TESTS)) if metric is None else (metric, self.tests(metric))
 
     def costs(self) -> pd.DataFrame:
-        """Mean costs over data and seeds: one row per explainer."""
+        """Mean times and numbers of queries over data and seeds: one row per explainer."""
         numbers = ["rows", "model_rows", "fit_seconds", "explain_seconds", "ms_a_row"]
         return self.fits.groupby(["explainer", "explains"], sort=False)[numbers].mean()
 

@@ -39,18 +39,19 @@ class Explainer(KeptPredictor):
 
     Args:
         method: Name from `lexplain.METHODS`, or your own recipe or `Method`. "default" is gains for tables and sufficient for images.
-        keep: Number of features to keep, a rate in (0, 1), or "auto" (as few as `tolerance` allows). None: for gains, every feature with a
-            gain of at least 0.0055 nats if labels are explained, and "auto" if a model is; otherwise the method's default; 10 % for images.
-        penalty: Instead of keep: cost in nats of keeping all features (the papers' lambda).
-        features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels up
-            to 64 per side).
-        selector: Network that returns one score per feature, (b, d). None: chosen by the method.
-        predictor: Network that predicts from masked rows. None: chosen by the method.
+        keep: Number of features to keep, a share in (0, 1), or "auto" (for gains: as few as `tolerance` allows). None: for gains, "auto"
+            with a model, and every feature with a gain of at least 0.0055 nats with labels; for sufficient, 10 %; otherwise the method's
+            default. A gain is the change of the prediction when the feature is replaced.
+        penalty: Instead of keep, for gains, realx, invase and basex: cost in nats of keeping all features (the papers' lambda).
+        features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels if
+            there are at most 64 per side).
+        selector: Network that returns one score per feature, (rows, features). None: chosen by the method.
+        predictor: Network that predicts from imputed rows. None: chosen by the method.
         imputer: Fitted imputer, imputer class or its name (fitted to the rows), or a number for a constant. None: chosen by the method.
-        regime: For labels: "free" (predictor and selector trained together) or "fixed" (predictor first). For a model: "surrogate" (a
-            predictor of its outputs) or "self" (the model itself). None: "free" with labels, "surrogate" with a model.
-        epochs: Passes over the rows. None: about 3,000 optimiser steps; more for the default method with over 32 features or with
-            tolerance_points.
+        regime: For labels: "free" (predictor and selector are trained together) or "fixed" (predictor first). For a model: "surrogate"
+            (the predictor is trained on its outputs) or "self" (the predictor is the model itself). None: "free" with labels,
+            "surrogate" with a model.
+        epochs: Passes over the rows. None: about 3,000 optimiser steps; more for gains with over 32 features or with tolerance_points.
         batch_size: Rows per optimiser step. None: a tenth of the rows, between 32 and 1,000; 256 images.
         max_rows: Maximum number of rows per call of a network; changes memory use, not results. None: 100,000, fewer for images.
         learning_rate: Learning rate of Adam. None: 1e-3.
@@ -59,7 +60,7 @@ class Explainer(KeptPredictor):
         tolerance_points: Instead of tolerance: points of accuracy, measured by EVAL-X, that may be lost.
         continuity: Cost in nats per pair of a kept and a hidden neighbouring feature. Higher values give connected masks.
         options: Parameters of the method by name, such as {"temperature": 0.3} for l2x.
-        budget: "default" or "thorough" (twice the steps; for the default method three times the networks and more rounds).
+        budget: "default" or "thorough" (for gains three times the networks and more rounds; for other methods twice the steps).
         device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric`.
         random_state: Random seed.
 
@@ -262,7 +263,7 @@ class Explainer(KeptPredictor):
 
     @property
     def model_rows_(self) -> int:
-        """Number of queries of the model since `fit` began, including those of `explain`. 0 without a model."""
+        """Number of rows sent to the model since `fit` began, also by `explain`. 0 without a model."""
         return 0 if self.model_function_ is None else self.model_function_.rows
 
     needs_of, prepared = needs_of, prepared
@@ -288,7 +289,7 @@ class Explainer(KeptPredictor):
 
     @staticmethod
     def load(path: str | Path, *, method: Method | None = None, model: Any = None, device: str | Fabric = "auto") -> Explainer:
-        """Load a saved explainer. If you used your own model or `Method`, pass it again: it is not in the file."""
+        """Load a saved explainer. The explained model and your own `Method` are not in the file: pass them again."""
         from .store import load
 
         return load(Path(path), method, model, device)

@@ -45,14 +45,14 @@ def recipe_arguments(explainer: Explainer, recipe: Recipe) -> dict[str, Any]:
 
 
 def needs_of(explainer: Explainer, features: Features) -> tuple[str, ...]:
-    """What `fit` needs: labels ("y",), a model ("model",), or either of them."""
+    """What `fit` needs for these features: ("y",) labels, ("model",) a model, or ("y", "model") one of the two."""
     if explainer.regime in ("self", "surrogate") or resolve_recipe(explainer.method, features).reads_output:
         return ("model",)
     return ("y", "model") if explainer.regime is None else ("y",)
 
 
 def prepared(explainer: Explainer, *, seed: int, features: Features, keep: int | None, size: Callable[[], int]) -> Explainer:
-    """An unfitted copy for `compare`, which sets the seed, and features and keep if they are None; see `ExplainerFace`."""
+    """An unfitted copy for `compare`, with this seed, and with these features and this keep if the explainer does not set its own."""
     own: Explainer = clone(explainer).set_params(random_state=seed)
     recipe = resolve_recipe(own.method, features)
     if isinstance(recipe, Recipe):  # a Method has its own features and size

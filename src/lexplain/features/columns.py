@@ -28,6 +28,7 @@ class Columns(FeatureKind):
     """Each column of a table is a feature. Encoded columns are standardised, so that 0 is the mean.
 
     A categorical column (text, or pandas' category) has one encoded column per category; all of them are visible or hidden together.
+    Shapes: b or n rows, d features, D encoded columns.
     """
 
     kind: ClassVar[str] = "columns"
@@ -121,7 +122,7 @@ class Columns(FeatureKind):
 
     @property
     def text(self) -> tuple[str, ...]:
-        """Names of the raw columns whose categories are text; when files are read, so are all values of these columns."""
+        """Names of the raw columns whose categories are text. In files, all values of these columns are read as text."""
         types = zip(self.columns, self.types, strict=True)
         return tuple(name for name, each in types if each.categories is not None and all(isinstance(c, str) for c in each.categories))
 
@@ -152,7 +153,7 @@ class Columns(FeatureKind):
         return mask if owner is None else mask[..., owner.to(mask.device)]
 
     def gather(self, values: Tensor) -> Tensor:
-        """Sum values of encoded inputs (b, *shape) over those of each feature, to (b, d)."""
+        """Sum values (b, *shape) over the encoded inputs of each feature, to (b, d)."""
         owner = self._feature_of_each
         if owner is None:
             return values
@@ -163,7 +164,7 @@ class Columns(FeatureKind):
         return scores[:, list(self.owners)]
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Encoded rows in raw units, as a tensor that carries gradients. Raises for categorical columns."""
+        """Encoded rows, back in raw units, as a tensor with gradients. Raises for categorical columns."""
         if self.categorical:
             raise ValueError(
                 f"Columns {list(self.categorical)[:5]} are categorical, but a torch network needs numbers. Pass a function of DataFrames "
@@ -198,7 +199,7 @@ class Columns(FeatureKind):
         return torch.from_numpy(((values - self.mean) / self.scale).astype(np.float32))
 
     def from_array(self, values: np.ndarray | Tensor) -> pd.DataFrame | np.ndarray:
-        """Convert an array to rows: to a DataFrame with labels and categories if `fit` had one."""
+        """Convert an array to rows. If `fit` was given a DataFrame, they have its column labels and categories."""
         rows = as_array(values)
         rows = rows.reshape(len(rows), -1)
         if not self.frame or rows.shape[1] != len(self.labels):

@@ -14,7 +14,7 @@ class Groups(Columns):
     """Groups of columns are the features: the columns of a group are visible or hidden together.
 
     Args:
-        groups: Dict from the name of a group to its columns, by name or by position. Each column in no group is one feature.
+        groups: Dict from the name of a group to its columns, by name or by position. Every other column is one feature.
     """
 
     groups: Mapping[str, Sequence[str | int]] = field(default_factory=dict, kw_only=False)

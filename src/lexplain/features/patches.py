@@ -28,7 +28,7 @@ class Patches(FeatureKind):
 
     Encoded images are (n, channels, rows, columns). Unsigned integers are divided by the largest value of their type, so that bytes become
     numbers in [0, 1]; other numbers stay unchanged. 0 is black, not the mean. Images must have the units of `fit`: after a fit on numbers
-    in [0, 1], bytes stored as floats raise an error.
+    in [0, 1], bytes stored as floats raise an error. Shapes: b or n images, d features.
 
     Args:
         size: Side of a patch in pixels, or (rows, columns). 1: single pixels. None: the smallest size with at most 64 patches per side.
@@ -137,11 +137,11 @@ class Patches(FeatureKind):
         return torch.cat([down, across])
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """Convert ground truth per patch, per pixel, or per square of another size to patches (rows, d).
+        """Convert ground truth per patch, per pixel, or per square of another size to patches (n, d).
 
         A patch is true if half of its pixels are true. In an image without such a patch, those with the most true pixels are true, so that
-        small objects are not lost. `given` is (n, m), (n, rows, columns), or has the shape of the images. Raises if the shape is another
-        one or ambiguous.
+        small objects are not lost. `given` is (n, m), one value per pixel, or has the shape of the images. Other and ambiguous shapes raise
+        an error.
         """
         known = truth_values(given)
         pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
@@ -210,7 +210,7 @@ class Patches(FeatureKind):
         return tensors["images"].numpy()
 
     def as_network_input(self, x: Tensor) -> Tensor:
-        """Encoded images in the layout and units of the fit, as a tensor that carries gradients."""
+        """Encoded images, back in the layout and units of the fit, as a tensor with gradients."""
         return self._laid_out(x) * _scale_of(np.dtype(self.dtype))
 
     def decode(self, x: Tensor) -> np.ndarray:

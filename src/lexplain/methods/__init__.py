@@ -27,6 +27,13 @@ from .sizes import MaskFactory as MaskFactory, Size as Size
 from .sufficient import sufficient as sufficient
 from .vibi import vibi as vibi
 
-METHODS: dict[str, Recipe] = {  # names that the Explainer and the command line accept; code imports the function
-    recipe.name: recipe for recipe in (basex, gains, invase, l2x, lex, meed, realx, sufficient, vibi)
-}
+
+class NamedMethods(dict[str, Recipe]):
+    """The built-in methods: a dict from names, which `Explainer` and the command line accept, to recipes.
+
+    `list(METHODS)` returns the names, and `help(METHODS["realx"])` describes one method. To use your own, pass its recipe to `Explainer`;
+    CONTRIBUTING.md explains how to write one.
+    """
+
+
+METHODS = NamedMethods({recipe.name: recipe for recipe in (basex, gains, invase, l2x, lex, meed, realx, sufficient, vibi)})

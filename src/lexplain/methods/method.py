@@ -60,7 +60,10 @@ class Method(nn.Module):
     # ---- forward passes ----
 
     def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
-        """Predictions (M, L, K, b) from masks (M, L, b, d): M x L masks of d features for each of b rows, K new imputations per mask."""
+        """Predictions (M, L, K, b) from masks (M, L, b, d) of b rows and d features.
+
+        Each row has M x L masks, and each mask K new imputations. The objective joins the L masks of one axis.
+        """
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
         shape = batch.x.shape[1:]

@@ -29,8 +29,8 @@ class Parts:
         predictor: Network or predictor.
         imputer: Replaces hidden values.
         mask_costs: Costs of masks, such as `Continuity`.
-        regime: "free" or "fixed" explain labels (with a trained or a frozen predictor); "self" or "surrogate" explain a model (directly
-            or through a trained predictor).
+        regime: For labels: "free" (predictor and selector are trained together) or "fixed" (predictor first). For a model: "surrogate"
+            (the predictor is trained on its outputs) or "self" (the predictor is the model itself).
         thorough: Whether the budget is thorough: recipes that support it build larger networks.
     """
 

@@ -53,7 +53,7 @@ def reproduce(
 
     Args:
         name: One of `TABLES`.
-        quick: If True, use smaller sizes, to test that it runs.
+        quick: If True, use less data and training, to test that it runs.
         seeds: Number of repetitions.
         out: Folder of the results.
         workers: Number of processes.

@@ -88,7 +88,7 @@ def find_another_explanation(
         cutoff: An input is used if its gradient is above this share of the row's largest.
         max_drop: Drop of accuracy (or R²) on held-out rows at which the search stops.
         irrelevant_mask: Mask (n, ...) of 0 and 1; 1 = no model may use the input.
-        trainer: `RightReasons` whose settings are used, except its network. It must not have features. None: the defaults.
+        trainer: `RightReasons` whose settings are used, except its network. Its features must be None. None: the default settings.
         held_out: Share of the rows that no model is trained on.
         random_state: Seed of the split, the networks and the training.
 

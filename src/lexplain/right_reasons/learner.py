@@ -61,9 +61,9 @@ class Learner(nn.Module):
         return loss
 
     def validation_loss(self, batch: Batch) -> Tensor:
-        """The loss on held-out rows whose marked inputs are swapped between rows, which exposes networks that use them.
+        """The loss on held-out rows. Their marked inputs are swapped between rows, so that networks that use them have a higher loss.
 
-        It needs only the rows and their annotation. Rows without marks are left out if there are enough rows with marks.
+        If enough rows have marks, only these rows are used.
         """
         if batch.irrelevant is not None:
             marked = batch.irrelevant.flatten(1).any(1)

@@ -25,7 +25,7 @@ class PenaltySettings:
     scale: str = "log"
     target: str | int = "sum"
     normalise: bool = True
-    l2: float = 0.0  # weight of the squared parameters, divided by the rows of a batch
+    l2: float = 0.0  # weight of the squared parameters, divided by the batch size
 
 
 def check_variant(scale: str, target: str | int) -> None:

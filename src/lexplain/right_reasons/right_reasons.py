@@ -39,20 +39,20 @@ MAX_ROWS = 8192  # rows per forward pass outside training
 class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Train a differentiable network that must not use the inputs that you mark.
 
-    Training penalises the gradients of the network's output with respect to marked inputs. Rows without annotation contribute only
-    their labels. Without any marks this is plain training.
+    Training penalises the gradients of the network's output with respect to marked inputs. Rows without marks contribute only their
+    labels. If no row has marks, this is plain training. Shapes: n or b rows, c classes, d features.
 
     Args:
-        network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` copies it with its weights. It
-            reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default dense
-            network, on rows encoded by features.
-        features: Units to mark and explain, such as `Columns()` or `Groups(...)`. Rows are then checked and encoded. None: each input of
-            your network; for the default network, the default features of the rows. A DataFrame may then have categories.
+        network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` trains a copy, from its weights on.
+            The network reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default
+            dense network.
+        features: What to mark and explain, such as `Columns()` or `Groups(...)`; rows are checked and encoded by them, so a DataFrame may
+            have categories. None: each input of your network; for the default network, the default features of the rows.
         strength: Weight of the gradient penalty (the paper's lambda_1), or "auto": makes the penalty about as large as the label loss.
         scale: Whether to penalise the gradients of "log" or "linear" probabilities.
         target: "sum" over the classes, "max" (the predicted class), "label" (the row's class), or the index of a class.
-        normalise: Whether to divide the penalty by the number of marked values. False: by that of rows; see `right_reasons_loss`.
-        l2: Weight of the squared parameters (the paper's lambda_2); divided by the rows of a batch.
+        normalise: Whether to divide the penalty by the number of marked values. False: by the number of rows; see `right_reasons_loss`.
+        l2: Weight of the squared parameters (the paper's lambda_2); divided by the batch size.
         epochs: Passes over the rows.
         batch_size: Rows per optimiser step. None: 256; for the default network a tenth of the rows, from 16 to 256.
         learning_rate: Learning rate of Adam.
@@ -119,8 +119,8 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
         Args:
             X: Inputs of the network (n, ...), or rows that `features` encode. Column names of a DataFrame are used in explanations.
             y: Labels or real values (n,), or probabilities (n, c).
-            irrelevant_mask: 1 = must not be used. Shape of X (a row of NaN: not annotated), shape of one row of X (for all rows), or one
-                entry per row in annotated_rows. With features: one entry per feature or per encoded input.
+            irrelevant_mask: 1 = must not be used. It has the shape of X (rows of NaN have no marks), or of one row of X, for all rows.
+                With annotated_rows, it has one mask per such row. With features, a row has one entry per feature or per encoded input.
             annotated_rows: Indices of the rows that irrelevant_mask describes. None: all rows.
             always_include: Indices of rows to put into each batch, such as the few annotated ones.
             checkpoint: File for the training state; an interrupted fit resumes from it.
@@ -277,7 +277,7 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     # ---- files ----
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted model to one safetensors file, without pickle and training rows."""
+        """Write the fitted model to one safetensors file, without pickle or training rows."""
         self._require_fit()
         save(self, Path(path))
 
