@@ -145,15 +145,16 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
     numbers = pd.DataFrame([{name: _cell(name, one.row) for name in COLUMNS} for one in [*cancer, *s3]])
     costs = pd.DataFrame({"method": f"{one.row['method']} ({one.row['data']})", "ms": one.row["ms"]} for one in [*cancer, *s3])
     rates = pd.DataFrame({"method": one.row["method"], "tpr": one.row["TPR"] / 100, "fdr": one.row["FDR"] / 100} for one in s3)
-    first = cancer[0].explanation
+    patients = cancer[0].explanation[:30]
     sections = [
         Section("The idea", IDEA),
         Section("All numbers", NUMBERS, table=numbers),
         Section(
             "A model, explained",
-            "A gradient-boosting model of breast cancer. In the first figure, each row is a patient, and dark cells are the features "
-            "that realx keeps. The bars show three of the rows.",
-            figures=(selection_map(first), row_bars(first, 0), row_bars(first, 1), row_bars(first, 2)),
+            "A gradient-boosting model predicts whether a tumour is benign (class 1). In the first figure, each row is one of 30 test "
+            "patients, and blue cells are the features that realx keeps. The bars show three of these rows. Rows are numbered as in the "
+            "data set.",
+            figures=(selection_map(patients), *(row_bars(patients, row) for row in range(3))),
         ),
         Section("Which explainer is honest and which encodes", HONESTY, figures=(honesty(_honesty(s3)), truth_tradeoff(rates))),
         *(_map_section(one, data) for one in s3),
@@ -166,7 +167,7 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
 def _map_section(one: Scored, data: Dataset) -> Section:
     title = f"Features that {one.row['method']} keeps on S3"
     rate = f"{one.row['method']} keeps x11 in {one.row['CFSR']:.0f} % of rows."
-    text = f"S3 is synthetic: only the outlined cells determine the label. x11 decides which of the others matter; {rate}"
+    text = f"Only the outlined cells determine the label. x11 decides which of the others matter; {rate}"
     return Section(title, text, figures=(selection_map(one.explanation, truth=torch.as_tensor(data.test.truth)),))
 
 
@@ -187,18 +188,23 @@ def _honesty(scored: Sequence[Scored]) -> pd.DataFrame:
 
 
 IDEA = (
-    "A selector network reads a row once and selects features. An explanation is honest if knowing which features were selected adds "
-    "almost nothing to knowing their values."
+    "A selector network reads a row once and selects features. An explanation is honest if the choice of features reveals almost nothing "
+    "about the prediction beyond their values. It encodes the prediction if the choice itself reveals it. If the test of this is not "
+    'certain, the verdict is "cannot tell".'
 )
 NUMBERS = (
     "ACC is the method's own accuracy from the kept features. eACC and eAUROC are accuracy and AUROC of EVAL-X, a network trained on "
     "random subsets of features. A gap above 0 is accuracy that may come from the choice of features. TPR, FDR and CFSR "
-    "compare with the ground truth: the share of true features that are kept, the share of kept features that are not true, and the "
-    "share of rows that keep the feature that decides which others matter. The verdict comes from the encoding test, which measures how "
-    "much knowing the choice of features adds to knowing their values. (" + LEGEND + ".)"
+    "compare with the true features, which are known for S3: the share of true features that are kept, the share of kept features that "
+    "are not true, and the share of rows that keep the feature that decides which others matter. The verdict comes from the encoding "
+    "test: it measures how much knowing the choice of features improves the prediction from their values. (" + LEGEND + ".)"
 )
 HONESTY = (
-    "L2X trains its predictor on its own selections, so the choice of features can reveal the label. On S3, L2X can drop x11, "
-    "because the choice of the other features reveals its sign. REAL-X trains its predictor on random subsets and has to keep x11."
+    "S3 is synthetic: the sign of x11 decides which of the other features determine the label. L2X trains its predictor on its own "
+    "selections, so the choice of features can reveal the label: L2X can drop x11, because the choice of the other features reveals the "
+    "sign of x11. REAL-X trains its predictor on random subsets, so it has to keep x11."
 )
-COST = "Milliseconds to explain one row, in one batch of all test rows: input checks and one forward pass. The model is not called."
+COST = (
+    "Time to explain one row, if all test rows are explained in one batch: input checks and one forward pass. The model is not called. "
+    "1,000 µs are 1 ms."
+)

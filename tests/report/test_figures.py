@@ -201,8 +201,8 @@ def test_rates_are_shares_of_rows(make):
 def test_honesty_colours_those_whose_intervals_part():
     ax = honesty(HONESTY)
     said = {text.get_text(): to_rgba(text.get_color()) for text in ax.texts}
-    assert said["\N{MINUS SIGN}46.0 points"] == to_rgba(ORANGE) == said["encodes"]
-    assert said["\N{MINUS SIGN}1.0 points"] != to_rgba(ORANGE)
+    assert said["+46.0 points"] == to_rgba(ORANGE) == said["encodes"]
+    assert said["+1.0 points"] != to_rgba(ORANGE)
     assert "gap unknown" in said
     touching = HONESTY.assign(eacc_high=HONESTY["acc_low"])
     assert to_rgba(ORANGE) not in [to_rgba(line.get_color()) for line in honesty(touching).lines]

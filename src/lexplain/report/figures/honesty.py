@@ -19,7 +19,7 @@ OFFSET = 0.15  # distance of a method's two points from its line
 
 
 def honesty(table: pd.DataFrame, *, ax: Axes | None = None) -> Axes:
-    """Draw each method's own accuracy, the accuracy of EVAL-X, and an arrow from the first to the second.
+    """Draw each method's own accuracy, the accuracy of EVAL-X, an arrow from the first to the second, and the gap: own minus EVAL-X's.
 
     A method encodes the prediction in its mask if EVAL-X's interval is entirely below its own: its predictor used the choice of
     features, not only their values.
@@ -46,7 +46,7 @@ def _method(ax: Axes, place: int, row: Mapping[Hashable, float], colour: str, sh
     for name, y, marker, face in (("acc", place - OFFSET, "o", "white"), ("eacc", place + OFFSET, "D", colour)):
         ax.plot([row[f"{name}_low"], row[f"{name}_high"]], [y, y], color=colour, linewidth=2, alpha=0.55, solid_capstyle="butt", zorder=2)
         ax.plot([row[name]], [y], marker, markersize=7, markerfacecolor=face, markeredgecolor=colour, markeredgewidth=1.6, zorder=4)
-    gap = row["eacc"] - row["acc"]
+    gap = row["acc"] - row["eacc"]
     if abs(gap) > shortest:
         look = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.2, "shrinkA": 5, "shrinkB": 5, "mutation_scale": 11}
         ax.annotate("", (row["eacc"], place + OFFSET), xytext=(row["acc"], place - OFFSET), arrowprops=look, zorder=3)
