@@ -10,7 +10,7 @@ def _seed():
     torch.manual_seed(0)
 
 
-# How long networks learn that only judge, and how fast: the one place of the tests that knows where the library keeps it.
+# Constants of the library that set how long, and how fast, evaluators and mask readers are trained; only this file names them.
 JUDGES = {
     "judge": "lexplain.evaluation.evaluator.EVALUATOR_STEPS",
     "reader": "lexplain.evaluation.evaluator.READER_STEPS",
@@ -26,22 +26,22 @@ def _shorten(patch, **numbers):
 
 @pytest.fixture(scope="session")
 def shorten_judges():
-    """`shorten_judges(patch, judge=5, ...)`, for fixtures of more than one test, which hold a MonkeyPatch of their own."""
+    """The function behind `short_judges`, for fixtures of several tests, which have their own MonkeyPatch as first argument."""
     return _shorten
 
 
 @pytest.fixture
 def short_judges(monkeypatch):
-    """`short_judges(judge=5, reader=5, reader_rate=1e-3, retraining=5)` replaces the given numbers of optimiser steps in this test."""
+    """A function that replaces numbers of optimiser steps in this test, such as `short_judges(reader=5, retraining=5)`; see JUDGES."""
     return partial(_shorten, monkeypatch)
 
 
 @pytest.fixture(autouse=True, scope="session")
 def hasty_judges():
-    """Let networks that only judge learn for a moment: few tests are about what they say, and every default fit or audit trains some.
+    """Train evaluators for a few steps: every default fit or audit trains some, and few tests depend on their predictions.
 
-    These are the judge that draws a path, whose costs are averaged over few draws too, the networks that an audit trains anew, and the
-    forests by which it tells filled rows from real ones.
+    These are the evaluator of a path, whose costs are averaged over few imputations, the networks that an audit trains again, and the
+    forests that separate imputed rows from real ones.
     """
     from lexplain.measures.off_data import off_data
 

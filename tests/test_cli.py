@@ -50,7 +50,7 @@ def place(tmp_path_factory):
 
 @pytest.fixture
 def quick_judges(short_judges):
-    """Judges that learn for a few steps: what they say is not the matter here."""
+    """Evaluators trained for a few steps, for tests that do not depend on their predictions."""
     short_judges(judge=5, reader=5)
 
 

@@ -277,7 +277,7 @@ LENGTHS = torch.tensor([len(words) for words in WORDS])
 
 @pytest.fixture(autouse=True)
 def registered(register, short_judges):
-    """The kind, and judges that learn for a moment only."""
+    """The kind, and evaluators that are trained for a few steps."""
     register(PHRASES)
     short_judges(judge=60, reader=60)
 

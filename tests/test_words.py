@@ -106,6 +106,21 @@ def test_each_pattern_finds_what_it_is_for(pattern):
     assert re.search(pattern, bad) and not re.search(pattern, good)
 
 
+def prose(source: str) -> Iterator[tuple[int, str]]:
+    """The comments and docstrings of a file."""
+    yield from comments(source)
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+            yield getattr(node, "lineno", 1), ast.get_docstring(node) or ""
+
+
+def test_tests_call_evaluators_by_their_name():
+    pattern = next(pattern for pattern in RULES if "[Jj]udg" in pattern)
+    files = sorted((ROOT / "tests").rglob("*.py"))
+    found = [f"{path.relative_to(ROOT)}:{line}" for path in files for line, text in prose(path.read_text()) if re.search(pattern, text)]
+    assert not found
+
+
 def defined(source: str) -> Iterator[tuple[int, str]]:
     """Every name that a file defines or imports: functions, classes, parameters, attributes and variables."""
     for node in ast.walk(ast.parse(source)):

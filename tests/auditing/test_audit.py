@@ -40,13 +40,13 @@ def idle_readers(short_judges):
 
 @pytest.fixture
 def idle_judges(short_judges, idle_readers):
-    """Judges that learn hardly anything either, where nothing that they say is the matter."""
+    """Evaluators and mask readers trained for a few steps, for tests that do not depend on their predictions."""
     short_judges(judge=5)
 
 
 @pytest.fixture(scope="module")
 def cause():
-    """Few rows, their labels and an honest explanation of them, where judges are not the matter."""
+    """A few rows, their labels and an honest explanation of them, for tests that do not depend on evaluators."""
     return explained(SHOWS_THE_CAUSE)[:FEW], X[:FEW], Y[:FEW]
 
 
@@ -97,7 +97,7 @@ def test_labels_are_read_in_the_classes_of_the_explanation():
     few = Y[:50].copy()
     few[:] = 1
     card = lx.audit(explained(SHOWS_THE_CAUSE, classes=(0, 1))[:50], X[:50], few, train=(X[50:], Y[50:]))
-    share = (X[:50, 0] > 0).mean()  # of the rows that a good judge calls 1
+    share = (X[:50, 0] > 0).mean()  # of the rows for which a good evaluator predicts 1
     assert abs(card["eACC"].mean - share) < 0.15
 
 
@@ -278,7 +278,7 @@ def test_who_asks_the_model_off_the_data():
     ],
 )
 def test_the_threshold_of_off_the_data(apart, shown, verdict):
-    """Rows with hidden features must be told apart surely, and the model must contradict the judge by more than a tenth of the rows."""
+    """Rows with hidden features are clearly detected, and the model contradicts the evaluator in more than a tenth of the rows."""
 
     def line(key, low, high):
         return CardLine(key, key, Estimate((low + high) / 2, low, high, 100), True, "")

@@ -1,4 +1,4 @@
-"""One class a row is judged, in classes that all rows share."""
+"""One class per row is evaluated, in classes that all rows share."""
 
 import warnings
 

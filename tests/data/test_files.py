@@ -106,7 +106,7 @@ def test_csv_as_spreadsheets_write_it(csv):
 )
 def test_csv_refusals(csv, text, words):
     path = csv(text)
-    if words is None:  # odd bytes must not crash the reader; the target is judged later
+    if words is None:  # invalid bytes must not crash the reader; the target is checked later
         assert len(read_table(path).x) == 1
         return
     with pytest.raises(ValueError, match=words) as refusal:

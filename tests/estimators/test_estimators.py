@@ -265,7 +265,7 @@ class SharedNoiseTopK(TopK):
 
 
 class ForgottenBaseline(Reinforce):
-    """A baseline that has seen the mask it judges: the mean of all samples, its own among them, with no correction."""
+    """A wrong baseline that depends on the mask of its sample: the mean of all samples, including this one, without correction."""
 
     def __call__(self, p, cost, baseline=None, *, group=1):
         masks, log_prob = p.draw((self.samples, group))

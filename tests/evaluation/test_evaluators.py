@@ -1,4 +1,4 @@
-"""Judges are trained once each, shared, and kept in files."""
+"""Evaluators are trained once each, shared, and kept in files."""
 
 import pytest
 import torch

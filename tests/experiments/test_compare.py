@@ -1,4 +1,4 @@
-"""Explainers are judged alike, cells are computed once, and tables say what was found."""
+"""Explainers are evaluated in the same way, cells are computed once, and tables say what was found."""
 
 import json
 import sys
@@ -93,7 +93,7 @@ def test_the_same_seed_gives_the_same_table(data):
     assert not one.table["value"].equals(lx.compare({"l2x": L2X, "random": "random"}, data, asked, seeds=[5], **QUICK).table["value"])
 
 
-# ---- judging ----
+# ---- evaluators ----
 
 
 def test_the_judge_is_that_of_the_training_rows_and_reads_what_is_kept(data, tmp_path, monkeypatch):
@@ -106,7 +106,7 @@ def test_the_judge_is_that_of_the_training_rows_and_reads_what_is_kept(data, tmp
 
     monkeypatch.setattr(Evaluator, "fit", watched)
     found = lx.compare(["all", "random"], data, ["eACC"], seeds=1, store=tmp_path, **QUICK)
-    assert len(seen) == 1  # one judge for both
+    assert len(seen) == 1  # one evaluator for both
     scene = Scenario("s3", data, 0, **QUICK)
     rows = scene.features.encode(data.train.x).x
     assert {tuple(row) for row in seen[0].tolist()} == {tuple(row) for row in rows.tolist()}

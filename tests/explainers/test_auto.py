@@ -147,7 +147,7 @@ def test_the_sparsest_point_within_a_tolerance_is_chosen():
 
 
 class Echo:
-    """A judge who says which rows it was asked about: their first value."""
+    """An evaluator that returns the first value of each row, so that its rows are known."""
 
     def __init__(self, name):
         self.name = name

@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from lexplain.explainers import Explainer
 
-NEEDS_20_ROWS = "fits fewer than 20 rows, of which a tenth cannot judge anything"
+NEEDS_20_ROWS = "fits fewer than 20 rows; a tenth of them is not enough to evaluate a fit"
 EXPECTED_TO_FAIL = {"check_n_features_in_after_fitting": NEEDS_20_ROWS, "check_estimators_nan_inf": NEEDS_20_ROWS}
 ROUNDED = {"check_methods_sample_order_invariance": "a batched product rounds its seventh digit by a row's place in the batch"}
 NOT_RUN = {"check_array_api_input": "skips itself unless SCIPY_ARRAY_API is set, which changes SciPy for the whole process"}

@@ -1,4 +1,4 @@
-"""Tables on images: which cells they have, what a cell computes, and that judges are trained once."""
+"""Tables on images: which cells they have, what a cell computes, and that evaluators are trained once."""
 
 import json
 from dataclasses import replace
@@ -96,7 +96,7 @@ def test_classes_are_balanced_by_repeating_the_rarer_ones():
 
 def test_balance_is_told_to_the_judges_and_leaves_the_test_images_alone(tmp_path, monkeypatch):
     plain, balanced = (cell(), replace(cell(), training={**TINY, "balanced": True}))
-    assert judge_file(plain, tmp_path) != judge_file(balanced, tmp_path), "a judge of other rows is another judge"
+    assert judge_file(plain, tmp_path) != judge_file(balanced, tmp_path), "evaluators of other rows are other evaluators"
     rare = DataSplit(np.zeros((8, 1, 8, 8), dtype=np.float32), np.array([0] * 6 + [1] * 2))
     monkeypatch.setattr(images, "load_data", lambda *_, **__: Dataset("rare", "", rare, rare, rare, (), images.Patches(2)))
     data = images.scene_of_cell(replace(balanced, data="rare")).data
