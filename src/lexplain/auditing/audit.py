@@ -61,8 +61,8 @@ def audit(
         control_flow: Index of the feature that decides which others matter.
         keep: For scores of other tools: number or share of features per row that count as kept.
         target: Explained class, one label or one per row. None: the predicted class.
-        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, or `Measure` objects, to add to the standard ones. None: all
-            whose arguments you pass, but not the slow break-even, retraining, stability and sanity.
+        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, such as "retraining", or `Measure` objects, to add to the
+            standard ones. None: all whose arguments you pass, but not the slow break-even, retraining, stability and sanity.
         margin: Information, in nats, that an honest choice of features may reveal beyond their values.
         max_rows: Maximum number of rows sent to a model at once.
         device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.

@@ -37,5 +37,5 @@ class Dataset:
     control_flow: int | None = None  # feature that decides which other features matter
 
     def frame(self, part: DataSplit) -> pd.DataFrame:
-        """The rows of a split as a DataFrame with the data set's names."""
+        """The rows of a split as a DataFrame with the data set's column names."""
         return part.x if isinstance(part.x, pd.DataFrame) else pd.DataFrame(part.x, columns=list(self.names))

@@ -70,7 +70,7 @@ def load_data(
             validation rows. Real tables do not have this option.
         seed: Random seed of the rows and the split.
         noise_columns: Number of uninformative standard normal columns to append.
-        correlation: ρ of the Toeplitz matrix ρ^|i-j| of all columns, in [0, 1).
+        correlation: Correlation ρ of neighbouring columns, in [0, 1); that of columns i and j is ρ^|i-j|.
         target: Type of y: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (noisy log-odds of class 0).
         options: Options that some data sets have: "faces" has `box_height` and `box_width`, in mouth lengths.
 

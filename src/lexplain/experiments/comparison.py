@@ -30,8 +30,9 @@ class Comparison:
 
     Attributes:
         table: One row per explainer, data set, seed and measure, with columns explainer, data, seed, metric (name of the measure), value,
-            low, high, higher_is_better, explains ("labels", "the model", "a network" or "nothing"), rows, error. An explainer that failed
-            has one row with its error. Measures that could not be computed, for example without ground truth, have no row.
+            low, high (95 % confidence interval), higher_is_better, explains ("labels", "the model", "a network" or "nothing"), rows, error.
+            An explainer that failed has one row with its error. Measures that could not be computed, for example without ground truth,
+            have no row.
         fits: One row per fit: number of queries (model_rows), seconds to fit and to explain, milliseconds per row, findings, and fresh:
             False if another version of the code computed it.
         values: One value per test row, by (explainer, data, seed, metric). The index is the position among the test rows.

@@ -216,7 +216,7 @@ class Columns(FeatureKind):
         return [table.iloc[:, place[feature]] if columns[feature] == 1 else None for feature in range(self.count)]
 
     def feature_truth(self, given: object, rows: int) -> Tensor:
-        """The ground truth (rows, d) of features. If it is given per raw column, a feature is true if one of its columns is true."""
+        """The ground truth (n, d) of features. If it is given per raw column, a feature is true if one of its columns is true."""
         known = truth_values(given)
         if known.shape == (rows, len(self.columns)) and len(self.columns) != self.count:
             known = torch.zeros(rows, self.count).index_add(1, torch.tensor(self.owners), known.float()) > 0

@@ -33,7 +33,8 @@ class Patches(FeatureKind):
     Args:
         size: Side of a patch in pixels, or (rows, columns). 1: single pixels. None: the smallest size with at most 64 patches per side.
             Patches at the right and lower edge may be smaller.
-        layout: "NCHW", "NHWC", or "NHW" (no channel axis). None: the channel axis is the one with 1, 3 or 4 entries.
+        layout: "NCHW" (channels first), "NHWC" (channels last), or "NHW" (no channel axis). None: the channel axis is the one with 1, 3
+            or 4 entries.
         each_channel: Whether each channel of a patch is a feature.
 
     Example:

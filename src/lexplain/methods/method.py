@@ -24,6 +24,8 @@ TEST_IMPUTATIONS = 20  # imputations averaged per prediction if the imputer is r
 class Method(nn.Module):
     """A selector, an imputer and a predictor, with the objective and the plan that train them.
 
+    Shapes: b rows, d features, c classes; M x L masks per row, K imputations per mask.
+
     Args:
         name: Name in tables and files.
         features: Fitted features; they expand feature masks to encoded masks.
@@ -60,10 +62,7 @@ class Method(nn.Module):
     # ---- forward passes ----
 
     def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
-        """Predictions (M, L, K, b) from masks (M, L, b, d) of b rows and d features.
-
-        Each row has M x L masks, and each mask K new imputations. The objective joins the L masks of one axis.
-        """
+        """Predictions (M, L, K, b) from masks (M, L, b, d). The objective joins the L masks; the K imputations are new."""
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
         shape = batch.x.shape[1:]

@@ -43,8 +43,8 @@ class RightReasons(BaseEstimator):  # type: ignore[misc]  # scikit-learn is unty
     labels. If no row has marks, this is plain training. Shapes: n or b rows, c classes, d features.
 
     Args:
-        network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` trains a copy, from its weights on.
-            The network reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default
+        network: Network from rows (b, ...) to logits (b, c), or to values (b, 1) if y is real. `fit` copies it with its weights. The
+            network reads the inputs unchanged (images, embedded tokens), or encoded by `features` if you pass them. None: a default
             dense network.
         features: What to mark and explain, such as `Columns()` or `Groups(...)`; rows are checked and encoded by them, so a DataFrame may
             have categories. None: each input of your network; for the default network, the default features of the rows.
