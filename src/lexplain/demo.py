@@ -167,7 +167,7 @@ def _page(cancer: Sequence[Scored], s3: Sequence[Scored], data: Dataset, seconds
 def _map_section(one: Scored, data: Dataset) -> Section:
     title = f"Features that {one.row['method']} keeps on S3"
     rate = f"{one.row['method']} keeps x11 in {one.row['CFSR']:.0f} % of rows."
-    text = f"Only the outlined cells determine the label. x11 decides which of the others matter; {rate}"
+    text = f"Only the outlined cells, the true features, determine the label. x11 decides which of the others matter; {rate}"
     return Section(title, text, figures=(selection_map(one.explanation, truth=torch.as_tensor(data.test.truth)),))
 
 
