@@ -17,7 +17,7 @@ def explained_row() -> Axes:
     X, X_test = data.frame(data.train), data.frame(data.test)
     model = GradientBoostingClassifier(random_state=0).fit(X, data.train.y)
     explainer = lx.Explainer().fit(X, model=model)
-    return row_bars(explainer.explain(X_test), 0, max_features=8)
+    return row_bars(explainer.explain(X_test, verify=True), 0, max_features=8)
 
 
 if __name__ == "__main__":

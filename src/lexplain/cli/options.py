@@ -86,6 +86,10 @@ FitReport = Annotated[Path | None, Option(help="Write a page about the fit to th
 
 # ---- explain ----
 
+Verify = Annotated[
+    bool, Option("--verify", help="Query the explainer's predictor: keep the fewest features of each row under which its answer holds.")
+]
+
 ExplanationFile = Annotated[Path | None, Option(help="Write the explanations of all rows: .csv, .json or .html.")]
 RowsShown = Annotated[int, Option(min=0, help="Number of rows to print.")]
 

@@ -80,7 +80,8 @@ def _numbers_alone(frame: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def explanation_as_csv(explanation: Explanation) -> str:
-    """One line per row: its label, and `score:` and `kept:` (1 or 0) of each feature."""
+    """One line per row: its label, `score:` and `kept:` (1 or 0) of each feature, and how far the answer holds if it was verified."""
     frame = explanation.to_frame()
-    table = pd.concat([frame["score"].add_prefix("score:"), frame["kept"].astype(int).add_prefix("kept:")], axis=1)
+    parts = [frame["score"].add_prefix("score:"), frame["kept"].astype(int).add_prefix("kept:")]
+    table = pd.concat([*parts, *([frame["answer"]] if "answer" in frame else [])], axis=1)
     return table.to_csv(index_label="row")

@@ -152,6 +152,9 @@ class Explanation:
         }
         if self.names_per_row:
             parts["name"] = pd.DataFrame([self.row_names(row) for row in range(len(self))], columns=columns, index=self._index)
+        if self.holds is not None:
+            measured = {name: value.cpu().numpy() for name, value in self._tensors().items() if name in OPTIONAL[1:]}
+            parts["answer"] = pd.DataFrame(measured, index=self._index)
         return pd.concat(parts, axis=1)
 
     def as_list(self, row: int, *, kept_only: bool = True) -> list[tuple[str, float]]:

@@ -75,6 +75,11 @@ def summary(explanation: Explanation) -> str:
     kept, count = float(explanation.mask.float().sum(1).mean()), float(explanation.feature_counts.double().mean())
     many = f"{kept:.1f} of {count:.1f}" if padded else f"{kept:.1f}"
     text = f"{text} {explanation.method or 'The method'} keeps {many} features per row on average ({kept / count:.0%})."
+    if explanation.holds is not None and explanation.verified is not None:
+        text = (
+            f"{text} {int(explanation.verified.sum()):,} of {rows:,} rows are verified: the model's answer holds when the other features "
+        )
+        text += f"take the values of similar rows ({float(explanation.holds.nanmean()):.0%} of draws on average)."
     longer = 0 if explanation.unexplained is None else int((explanation.unexplained > 0).sum())
     if not longer:
         return text

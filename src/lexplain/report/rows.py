@@ -59,11 +59,12 @@ class Row:
     items: tuple[Item, ...]  # the highest score first
     left_out: int  # number of features that are not in items
     left_out_kept: int  # number of kept features that are not in items
+    holds: str = ""  # how far the model's answer holds; empty if it was not verified
 
     @property
     def title(self) -> str:
         """The heading of the row."""
-        return f"Row {self.label}: {self.outcome}" if self.outcome else f"Row {self.label}"
+        return ": ".join([f"Row {self.label}", *filter(None, [", ".join(filter(None, [self.outcome, self.holds]))])])
 
 
 def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool = False, run_predictor: bool = True) -> Row:
@@ -90,6 +91,7 @@ def read_row(explanation: Explanation, row: int, *, most: int, kept_only: bool =
         tuple(items),
         left_out=sum(valid) - len(chosen),
         left_out_kept=sum(kept) - sum(kept[j] for j in chosen),
+        holds=holds_text(explanation, row),
     )
 
 
@@ -120,6 +122,18 @@ def _outcome(explanation: Explanation, row: int) -> str:
     if explanation.compute_prediction is None:
         return name
     return f"{'' if explanation.target_index is not None else 'predicted '}{name} ({float(explanation.prediction[row, target]):.0%})"
+
+
+def holds_text(explanation: Explanation, row: int) -> str:
+    """How far the model's answer holds under the kept features of a row; empty if it was not verified."""
+    if explanation.holds is None or explanation.verified is None:
+        return ""
+    share, verified = float(explanation.holds[row]), bool(explanation.verified[row])
+    if math.isnan(share):
+        return "not verified: the limit of queries was reached"
+    if bool((explanation.mask[row] | ~valid_features(explanation)[row]).all()):
+        return "holds only with all features"
+    return f"{'holds' if verified else 'not verified: holds'} in {share:.0%} of draws"
 
 
 def about_bars(explanation: Explanation) -> str:  # noqa: ARG001  the same for all
