@@ -123,6 +123,28 @@ def test_so_does_a_phase_with_goals_on_some_of_the_rows(path, at_phase):
     assert [record["check"] for record in went_on] == [record["check"] for record in records]
 
 
+@pytest.mark.parametrize("at_phase", [0, 1, 2, 3], ids=["all columns", "half of them", "the rest", "gains"])
+def test_so_does_a_wide_table_whose_networks_are_rebuilt(path, at_phase):
+    x = torch.randn(60, 40, generator=torch.Generator().manual_seed(0))
+    batch = replace(TRIAL, x=x)
+
+    def method_of():
+        torch.manual_seed(0)
+        return gains(Columns().fit(x.numpy()), Classes(2), plan=Rounds(MarginalGains(draws=2), rounds=0))
+
+    def train_wide(method, phases=None, checkpoint=None):
+        settings = replace(SETTINGS, epochs=80)
+        fit(method, phases or method.phases(), batch, batch.take(slice(0, 30)), settings, checkpoint=checkpoint)
+
+    whole, method, again = method_of(), method_of(), method_of()
+    train_wide(whole)
+    with pytest.raises(KeyboardInterrupt):
+        train_wide(method, interrupted(method.phases(), at_phase, 3), state(path))
+    train_wide(again, checkpoint=state(path))
+    assert torch.equal(weights(again), weights(whole))
+    assert whole.predictor.network.seen.sum() == 16
+
+
 def test_a_training_interrupted_in_every_epoch_gets_there(path):
     whole = built()
     train(whole)

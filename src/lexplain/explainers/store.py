@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,8 +135,9 @@ def _read(
         method = recipe(features, target.outputs, parts, **recipe_arguments(explainer, recipe))
     elif record["imputer"] in (type(method.imputer).__name__, NoBackground.__name__) and record["imputer"] in (*IMPUTERS, "NoBackground"):
         method.imputer = _imputer(record, tensors)  # the file may contain fewer rows
+    with suppress(RuntimeError):  # of other shapes, which the next line names
+        method.load_state_dict(tensors, strict=False)
     refuse_other_weights(path, tensors, _stored(method), "method")
-    method.load_state_dict(tensors, strict=False)
     method.features = features
     if named:
         explainer.features = features if record["features"]["given"] else None

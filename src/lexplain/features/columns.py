@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -21,6 +21,15 @@ from .tables import ColumnType, as_type, choose_column, finite_numbers, known_ca
 
 MIN_BINS, MAX_BINS, ALL_BINS = 4, 16, 360  # bins per number: fewer where there are many columns, so that networks stay small
 QUANTILE_ROWS = 20_000  # rows that quantiles are computed from, evenly spaced
+
+
+def bins_between_quantiles(values: np.ndarray, columns: Sequence[int], count: int) -> np.ndarray:
+    """At most `count` bins of each of these columns (n, c): its number in `columns`, lower edge and width, (m, 3)."""
+    sample, bins = values[:: -(-len(values) // QUANTILE_ROWS)], []
+    for column, edges in zip(columns, np.quantile(sample, np.linspace(0, 1, count + 1), axis=0, method="inverted_cdf").T, strict=True):
+        distinct = np.unique(edges)
+        bins += [(column, low, high - low) for low, high in pairwise(distinct.tolist())]
+    return np.array(bins, dtype=np.float64).reshape(-1, 3)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,14 +78,9 @@ class Columns(FeatureKind):
     def _bins(self, values: np.ndarray) -> np.ndarray:
         """Bins (m, 3) between quantiles of each number, in encoded units; columns of categories and constant columns have none."""
         assert self.mean is not None and self.scale is not None
-        count = max(MIN_BINS, min(MAX_BINS, ALL_BINS // len(self.columns)))
         numbers = [start for start, each in zip(self._starts, self.types, strict=True) if each.categories is None]
-        sample = (values[:: -(-len(values) // QUANTILE_ROWS), numbers] - self.mean[numbers]) / self.scale[numbers]
-        bins = []
-        for column, edges in zip(numbers, np.quantile(sample, np.linspace(0, 1, count + 1), axis=0, method="inverted_cdf").T, strict=True):
-            distinct = np.unique(edges)
-            bins += [(column, low, high - low) for low, high in pairwise(distinct.tolist())]
-        return np.array(bins, dtype=np.float64).reshape(-1, 3)
+        count = max(MIN_BINS, min(MAX_BINS, ALL_BINS // len(self.columns)))
+        return bins_between_quantiles((values[:, numbers] - self.mean[numbers]) / self.scale[numbers], numbers, count)
 
     def _check_fit(self) -> None:
         """Check that settings fit the columns; called before rows are read."""

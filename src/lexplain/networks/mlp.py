@@ -30,6 +30,12 @@ class MLP(nn.Module):
             layers += [nn.Linear(before, after), activation()]
         self.layers = nn.Sequential(*layers, nn.Linear(sizes[-1], features))
 
+    def resize(self, inputs: int) -> None:
+        """Replace the first layer by a new one of this many inputs."""
+        weight = self.layers[0].weight
+        assert isinstance(weight, Tensor)
+        self.layers[0] = nn.Linear(inputs, len(weight), device=weight.device)
+
     def forward(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """Scores (b, d) of rows (b, ...)."""
         flat = x.flatten(1)
@@ -74,6 +80,12 @@ class Ensemble(nn.Module):
                 weight.normal_(0, sqrt(2 / weight.shape[1]))
                 bias.zero_()
             self.weights[-1].mul_(0.05)
+
+    def resize(self, inputs: int) -> None:
+        """Replace the first layer by one of this many inputs, and reset all layers."""
+        members, _, width = self.weights[0].shape
+        self.weights[0] = nn.Parameter(self.weights[0].new_empty(members, inputs, width))
+        self.reset_parameters()
 
     def forward(self, x: Tensor) -> Tensor:
         """Outputs (n, c) of rows (n, ...): the mean of all members, or in training mode those of one member per row."""

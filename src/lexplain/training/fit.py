@@ -102,7 +102,8 @@ class _Run:
         if self.stored is None or self.phase != index:
             self.phase, self.epoch, self.waited, self.best, self.best_state = index, 0, 0, inf, {}
         if phase.on_start is not None and self.stored is None:
-            phase.on_start(self.validation, self._target_rows())
+            with seeded(self.settings.seed + index):  # the same in every process
+                phase.on_start(self.every, self.eval_rows, self._target_rows())
         self.optimisers = {step.name: self._optimiser(step) for step in phase.steps}
         self._set_aux_targets(phase)
         self.focused = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from torch import Tensor, nn
 
@@ -14,6 +14,9 @@ from ...masks import RandomMasks
 
 if TYPE_CHECKING:
     from ..method import Method
+
+
+StartPhase: TypeAlias = Callable[[Batch, Batch, int], None]  # takes training rows, validation rows and max_rows
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,7 @@ class Phase:
     share: float = 1.0
     burn_in: float = 0.0  # share of the phase in which prices still rise; its epochs cannot be the best
     sample_rows: int | None = None  # random training rows of the phase; None: all
-    on_start: Callable[[Batch, int], None] | None = None  # called once at the start, with validation rows and max_rows
+    on_start: StartPhase | None = None  # called once at the start
     make_aux_targets: Callable[[Batch, int], Tensor] | None = None  # from rows and max_rows to the auxiliary targets of the phase
 
 

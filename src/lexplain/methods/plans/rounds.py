@@ -21,7 +21,7 @@ from ...masks import Bernoulli
 from ...models import Trained
 from ...objectives import cross_entropy
 from .plan import Phase, Step
-from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, drop_half, screening_rounds, unscreened_features
+from .screen import MAX_GAIN, MIN_GAIN, SCREENED_FROM, SCREENED_TO, ColumnScreen, drop_half, screening_rounds, see_all, unscreened_features
 
 if TYPE_CHECKING:
     from ..method import Method
@@ -104,10 +104,10 @@ class Rounds:
         # Screening leaves at least twice the requested number of features to choose from.
         min_features = SCREENED_TO if self.rate is None else max(SCREENED_TO, ceil(2 * self.rate * method.features.count))
         halvings = screening_rounds(method.features.count, min_features) if isinstance(network, ColumnScreen) else 0
-        screening = [
-            replace(first, share=2 * first.share, on_start=drop_half(method, min_features) if index else None) for index in range(halvings)
-        ]
-        return [*screening, replace(first, on_start=drop_half(method, min_features) if halvings else None)]
+        if not halvings:
+            return [first]
+        starts = [see_all(method), *(drop_half(method, min_features, last=index == halvings) for index in range(1, halvings + 1))]
+        return [replace(first, on_start=start) for start in starts]
 
     def with_frozen_predictor(self) -> Rounds:
         """The same plan with a predictor that is frozen after its first training."""
