@@ -211,6 +211,11 @@ def test_quality_compares_with_the_committed_figures(tmp_path, monkeypatch):
     monkeypatch.setattr(q, "PAGE", page)
     known = q.committed()
     assert known["S1", "TPR"] == (98.0, 1.41) and known["S1", "FDR"] == (3.0, 1.41)
+    page.write_text(q.page_of(q.table(fits.assign(set="S3, 300 columns", TPR=90.0))))
+    page.write_text(q.page_of(q.table(fits.assign(set="XOR", TPR=80.0))))
+    page.write_text(q.page_of(q.table(fits.assign(set="XOR", TPR=85.0))))
+    both = {label: mean for (label, name), (mean, _) in q.committed().items() if name == "TPR"}
+    assert list(both.items()) == [("S1", 98.0), ("XOR", 85.0), ("S3, 300 columns", 90.0)], "lines of other sets stay, in the order of SETS"
     assert not q.worse(fits, known)
     assert not q.worse(fits.assign(TPR=94.0, FDR=1.0), known), "within three standard deviations, and better"
     assert [line.split(",")[0] for line in q.worse(fits.assign(TPR=93.0, FDR=8.0, CFSR=98.9), known)] == [
