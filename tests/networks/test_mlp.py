@@ -5,7 +5,7 @@ import copy
 import pytest
 import torch
 
-from lexplain.networks import Ensemble
+from lexplain.networks import MLP, Ensemble
 
 
 def alone(ensemble, member):
@@ -42,3 +42,20 @@ def test_new_weights_are_drawn_for_a_fresh_copy():
 
 def test_an_image_is_flattened():
     assert Ensemble((2, 3), 4).eval()(torch.randn(5, 2, 3)).shape == (5, 4)
+
+
+def test_a_resized_ensemble_is_a_new_one_of_that_size():
+    ensemble = Ensemble((3,), 2, members=4)
+    before = [weight.clone() for weight in ensemble.weights]
+    ensemble.resize(50)
+    assert ensemble(torch.randn(5, 50)).shape == (5, 2)
+    assert ensemble.weights[0].std().item() == pytest.approx((2 / 50) ** 0.5, rel=0.05)
+    assert not torch.equal(ensemble.weights[1], before[1])
+
+
+def test_a_resized_network_has_a_new_first_layer():
+    network = MLP((3,), 2)
+    before = network.layers[2].weight.clone()
+    network.resize(50)
+    assert network(torch.randn(5, 50)).shape == (5, 2)
+    assert torch.equal(network.layers[2].weight, before)

@@ -255,6 +255,13 @@ def scripted(values, **more):
     return dial, phase_of(dial, dial.loss, check, **more), at
 
 
+def test_a_phase_starts_with_all_rows():
+    net, other, got = linear(), TRIAL.take(slice(0, 7)), []
+    phase = phase_of(net, on_start=lambda train, validation, rows: got.append((len(train), len(validation), rows)), sample_rows=5)
+    fit(net, [phase], TRIAL, other, Settings(epochs=1, max_rows=9))
+    assert got == [(ROWS, 7, 9)]
+
+
 def test_the_best_epoch_is_restored():
     dial, phase, at = scripted([3.0, 1.0, 2.0, 1.0, 5.0])
     records = run(dial, [phase], epochs=5)
@@ -395,10 +402,15 @@ def test_a_precision_that_scales_its_loss_raises(monkeypatch):
         fit(linear(), [], TRIAL, TRIAL, Settings(), fabric=fabric)
 
 
+def restarted(net):
+    """A phase that starts with new random weights."""
+    return phase_of(net, on_start=lambda *_: net.weight.data.normal_())
+
+
 def on_each_process(fabric, folder):
-    """Train a network without draws, and an explainer, which draws."""
+    """Train a network without draws in its steps, and an explainer, which draws."""
     net = linear()
-    records = fit(net, [phase_of(net)], TRIAL, TRIAL, Settings(epochs=3, batch_size=8, learning_rate=0.1), fabric=fabric)
+    records = fit(net, [restarted(net)], TRIAL, TRIAL, Settings(epochs=3, batch_size=8, learning_rate=0.1), fabric=fabric)
     explainer = Explainer("realx", epochs=4, batch_size=8, device=fabric).fit(X.numpy(), Y[:, 1].numpy() > 0)
     torch.save((net.state_dict(), records, explainer.method_.state_dict()), folder / f"{fabric.global_rank}.pt")
 
@@ -411,9 +423,9 @@ def test_two_processes_end_with_the_same_weights(tmp_path):
     (net, records, method), (other_net, _, other_method) = (torch.load(tmp_path / f"{rank}.pt") for rank in (0, 1))
     assert all(torch.equal(value, other_net[name]) for name, value in net.items())
     assert all(torch.equal(value, other_method[name]) for name, value in method.items())
-    # Without draws, two processes do what one does.
+    # Without draws in its steps, two processes do what one does.
     alone = linear()
-    alone_records = fit(alone, [phase_of(alone)], TRIAL, TRIAL, Settings(epochs=3, batch_size=8, learning_rate=0.1))
+    alone_records = fit(alone, [restarted(alone)], TRIAL, TRIAL, Settings(epochs=3, batch_size=8, learning_rate=0.1))
     assert all(torch.allclose(value, net[name], atol=1e-5) for name, value in alone.state_dict().items())
     assert [r["check"] for r in records] == pytest.approx([r["check"] for r in alone_records], abs=1e-5)
 

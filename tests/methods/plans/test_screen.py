@@ -184,9 +184,19 @@ def test_networks_read_the_columns_that_are_left_with_more_bins_each():
     for network in (method.predictor.network, method.selector.network):
         assert network.columns.tolist() == left
         assert np.bincount(bins_of(network)).tolist() == [MAX_BINS] * len(left)
+        assert torch.equal(network(BATCH.x)[:, -1], network.network(BATCH.x[:, left])[:, -1])
     edges = method.predictor.network.network
-    low = edges.low[edges.column == 3]  # of the fourth column that is left
-    assert torch.allclose(low, torch.quantile(BATCH.x[:, left[3]], torch.linspace(0, 1, 17), interpolation="lower")[:-1], atol=0.3)
+    quantiles = np.quantile(BATCH.x[:, left[3]].numpy(), np.linspace(0, 1, 17), method="inverted_cdf")
+    assert edges.low[edges.column == 3].tolist() == pytest.approx(quantiles[:-1])  # of the fourth column that is left
+    assert torch.allclose(method.selector.network(BATCH.x)[:, :20].exp(), torch.tensor(MIN_GAIN))
+
+
+def test_a_network_that_cannot_be_rebuilt_is_reset():
+    method = gains(FEATURES, REAL)
+    method.predictor.network = ColumnScreen(nn.Linear(COUNT, 1), COUNT)
+    before = method.predictor.network.network.weight.clone()
+    drop(method, torch.arange(COUNT).float())
+    assert not torch.equal(method.predictor.network.network.weight, before)
 
 
 def wide(count):
@@ -205,10 +215,12 @@ def test_screening_starts_without_bins_if_there_are_many_columns(count, bins):
     assert method.predictor.network(batch.x).shape == (60, 1)
 
 
-def test_after_screening_many_columns_have_the_bins_of_other_tables():
-    for last, bins in ((False, 0), (True, MIN_BINS)):
-        method, batch = wide(99)
-        method.predictor.network.see(torch.ones(102, dtype=torch.bool), batch.x, least_bins=MIN_BINS if last else 0)
+def test_after_the_last_drop_many_columns_have_the_bins_of_other_tables(monkeypatch):
+    monkeypatch.setattr(screen, "permutation_importance", lambda *_, **__: (torch.ones(100), torch.zeros(100)))  # all are important
+    method, batch = wide(99)
+    starts = [phase.on_start for phase in method.phases() if phase.on_start is not None]
+    for start, bins in zip(starts, (0, 0, 0, MIN_BINS), strict=True):
+        start(batch, batch, 1000)
         assert np.bincount(bins_of(method.predictor.network), minlength=99).tolist() == [bins] * 99
 
 
@@ -240,7 +252,8 @@ def test_a_network_of_an_older_file_reads_all_columns():
     for network in (method.predictor.network, method.selector.network):
         network.seen[:20] = False
     state = method.state_dict()
-    assert not any(name.endswith("network.columns") for name in state)
+    names = {"seen", "scored", "column", "low", "width", "weight", "bias", "offset"}
+    assert {name.split(".")[-1] for name in state if "network" in name and not name[-1].isdigit()} <= names, "what older files contain"
     other.load_state_dict(state)
     assert torch.equal(other.predictor.network(BATCH.x), method.predictor.network(BATCH.x))
     assert len(bins_of(other.predictor.network)) == 9 * COUNT
