@@ -30,7 +30,9 @@ from .explainers import Explainer, FitWarning
 from .measures import MEASURES, Estimate, estimates, means
 from .report import Section, cost, honesty, page, row_bars, selection_map, truth_tradeoff
 
-LEGEND = "kept: features kept per row; gap: ACC - eACC; ms: milliseconds per row; ACC, eACC, gap, TPR, FDR and CFSR in percent"
+LEGEND = (
+    "kept: features kept per row; gap: ACC - eACC before rounding; ms: milliseconds per row; ACC, eACC, gap, TPR, FDR and CFSR in percent"
+)
 COLUMNS = ("data", "method", "kept", "ACC", "eACC", "eAUROC", "gap", "TPR", "FDR", "CFSR", "ms", "verdict")
 
 
@@ -189,8 +191,8 @@ def _honesty(scored: Sequence[Scored]) -> pd.DataFrame:
 
 IDEA = (
     "A selector network reads a row once and selects features. An explanation is honest if the choice of features reveals almost nothing "
-    "about the prediction beyond their values. It encodes the prediction if the choice itself reveals it. If the test of this is not "
-    'certain, the verdict is "cannot tell".'
+    "about the prediction beyond their values. It encodes the prediction if the choice itself reveals it. If the test is not certain, "
+    'the verdict is "cannot tell".'
 )
 NUMBERS = (
     "ACC is the method's own accuracy from the kept features. eACC and eAUROC are accuracy and AUROC of EVAL-X, a network trained on "
@@ -201,8 +203,8 @@ NUMBERS = (
 )
 HONESTY = (
     "S3 is synthetic: the sign of x11 decides which of the other features determine the label. L2X trains its predictor on its own "
-    "selections, so the choice of features can reveal the label: L2X can drop x11, because the choice of the other features reveals the "
-    "sign of x11. REAL-X trains its predictor on random subsets, so it has to keep x11."
+    "selections, so it can drop x11: the choice of the other features reveals the sign of x11. REAL-X trains its predictor on random "
+    "subsets, so it has to keep x11."
 )
 COST = (
     "Time to explain one row, if all test rows are explained in one batch: input checks and one forward pass. The model is not called. "

@@ -38,7 +38,8 @@ def as_explanation(
         keep: Number or share of features kept per row: those with the largest |score|; ties go to the first. None: boolean or 0/1 arrays
             are masks; if scores have zeros in every row, the nonzero ones are kept; other scores raise an error.
         method: Name of the explanation. None: "shap", "lime" or "".
-        target: Explained class, one label or (n,). Required if the scores cover several classes; only `audit` has a default for it.
+        target: Explained class, one label or (n,). Required if the scores cover several classes; with a model, `audit` and
+            `verify` use the predicted class by default.
         classes: Class labels in the order of the scores. None: 0, 1, 2, ...
 
     Example:

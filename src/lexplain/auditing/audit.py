@@ -53,7 +53,7 @@ def audit(
         explanation: An `Explanation`, or what another tool returned for X (see `as_explanation`).
         X: The explained rows.
         y: Labels of X; not needed with a model.
-        model: The explained model; its outputs are then the target.
+        model: The explained model; its outputs then replace y.
         train: (X, y) or (X, y, explanation) of other rows, to train the evaluators on; y may be None with a model. None: each half of X is
             evaluated by networks trained on the other half.
         explainer: Object with `explain`, or a function of rows, for measures that need new explanations.
@@ -61,8 +61,9 @@ def audit(
         control_flow: Index of the feature that decides which others matter.
         keep: For scores of other tools: number or share of features per row that count as kept.
         target: Explained class, one label or one per row. None: the predicted class.
-        measures: Keys, labels or families of `lexplain.auditing.MEASURES`, such as "retraining", or `Measure` objects, to add to the
-            standard ones. None: all whose arguments you pass, but not the slow break-even, retraining, stability and sanity.
+        measures: Measures to add to the standard ones: by key ("fs_m"), label ("FS-M") or family ("fidelity": several measures); or
+            `Measure` objects. `lexplain.auditing.MEASURES` contains all by key. None: all whose arguments you pass, except the slow ones
+            (break-even, retraining, stability and sanity).
         margin: Information, in nats, that an honest choice of features may reveal beyond their values.
         max_rows: Maximum number of rows sent to a model at once.
         device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.
@@ -107,7 +108,7 @@ def make_card(
 
     Args:
         evaluation: Explanation, rows, targets and evaluators.
-        measures: Keys, labels or families of measures, or `Measure` objects, as in `audit`.
+        measures: Measures by key, label or family, or `Measure` objects, as in `audit`.
         margin: Largest encoding, in nats, that counts as honest.
         more: Lines to add at the end.
     """

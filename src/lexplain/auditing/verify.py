@@ -38,22 +38,22 @@ def verify(
 
     Features are added in the order of the scores until the model gives the same answer in at least `holds` of the draws of the other
     features: the same class, or a value that moves by at most 0.2 standard deviations. Then features that can be spared are dropped, and
-    the rest is confirmed with new draws. In a draw, the features that are not kept take the values of one background row, among those
-    that are nearest on the kept features. The explanation has `holds`, `holds_se`, `verified` and `model_rows`.
+    the rest is confirmed with new draws. In a draw, the features that are not kept take the values of a background row whose kept
+    features are similar. The explanation has `holds`, `holds_se`, `verified` and `model_rows`.
 
     Args:
         scores: Output of the tool, as for `as_explanation`.
         X: The explained rows.
         model: The explained model: a scikit-learn estimator, an `nn.Module`, or a function from rows to class probabilities or values.
         background: Rows that hidden values come from, such as the training rows; at most 2,000 of them are used.
-        keep: Number or rate of features to keep: they are not searched, and only how far the answer holds is measured. None: searched.
-        order: "signed" (features that speak for the predicted class first) or "absolute" (largest absolute scores first). None: signed for
+        keep: Number or share of features to keep, as in `as_explanation`; then only `holds` is measured. None: as few as possible.
+        order: "signed" (highest score for the predicted class first) or "absolute" (largest absolute score first). None: signed for
             classes, absolute for real values.
         target: Class that scores (n, d) are about, such as 1 for shap's scores of a model with two classes; one label or (n,). None: the
             class that the tool names, otherwise the predicted class of each row.
         holds: Share of draws in which the answer must hold.
-        within: How far the output may move: a value in standard deviations of the model's outputs; for classes, the probability of the
-            predicted class. None: 0.2 for values; the predicted class must stay the same.
+        within: How far the output may move: for values, in standard deviations of the model's outputs; for classes, in probability of the
+            predicted class. None: 0.2 for values; for classes, only the predicted class must stay the same.
         max_model_rows: Maximum number of queries of the model per row. A row that reaches it is not verified. None: no limit.
         random_state: Random seed. The result for a row does not depend on the other rows.
 

@@ -8,7 +8,7 @@ from . import options
 
 
 def demo(out: options.DemoPage = Path("report.html"), seed: options.Seed = 0, quick: options.DemoQuick = False) -> None:
-    """Explain a model, and labels with known relevant features; audit the explanations, and write a page about it.
+    """Explain a model and the labels of synthetic data, audit the explanations, and write a page about them.
 
     Try: lexplain demo --quick
     """

@@ -108,7 +108,7 @@ EvaluatorRows = Annotated[
     ),
 ]
 KeepForScores = Annotated[int | None, Option(min=1, help="For scores of another tool: number of features per row that count as kept.")]
-Measures = Annotated[list[str] | None, Option(help="Measure to add, such as retraining; repeatable. An unknown name lists all.")]
+Measures = Annotated[list[str] | None, Option(help="Measure to add, such as retraining; repeatable. --measure list shows all names.")]
 Margin = Annotated[float, Option(min=0.0, help="Information, in nats, that an honest choice of features may reveal beyond their values.")]
 CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .csv or .parquet.")]
 
@@ -116,8 +116,10 @@ CardFile = Annotated[Path | None, Option(help="Write the card: .html, .json, .cs
 
 Explainers = Annotated[list[str], Argument(metavar="EXPLAINER...", help="default, realx, l2x ... or shap, lime, saliency ...")]
 Datasets = Annotated[list[str], Option("--data", metavar="DATA", help="A built-in data set (see: lexplain data); repeatable.")]
-KeepForAll = Annotated[int | None, Option(min=1, help="Features to keep. Default: the number of relevant ones if known, or half.")]
-ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable. An unknown name lists all.")]
+KeepForAll = Annotated[
+    int | None, Option(min=1, help="Number of features to keep. Default: the number of true features if known, otherwise half of all.")
+]
+ComparedMeasures = Annotated[list[str] | None, Option(help="Measure to compare, such as eACC; repeatable. --measure list shows all names.")]
 TestRows = Annotated[int | None, Option(min=1, help="Maximum number of test rows to explain. Default: all; 200 for shap and lime.")]
 TableFile = Annotated[Path | None, Option(help="Write the table: .csv, .json, .parquet, .html or .md.")]
 Store = Annotated[Path | None, Option(help="Folder for finished results. Run again to resume.")]
@@ -135,7 +137,7 @@ ResultsFolder = Annotated[Path, Option(help="Folder of the results.")]
 NetworkFile = Annotated[Path | None, Option(help="Write the network to this .safetensors file.")]
 Irrelevant = Annotated[list[str] | None, Option(metavar="COLUMN", help="Column that the network must not use; repeatable.")]
 Annotations = Annotated[
-    Path | None, Option(help="A .csv file with columns row (from 0) and feature: in this row, the network must not use this feature.")
+    Path | None, Option(help='A .csv file with two columns: "row" (from 0), and "feature" (one that the network must not use in this row).')
 ]
 Strength = Annotated[str, Option(metavar="auto|10", help="Weight of the penalty on the columns that must not be used.")]
 OtherRows = Annotated[str | None, Option(metavar="DATA", help="Rows to explain and to test the accuracy on. Default: the training rows.")]

@@ -122,7 +122,7 @@ class Explanation:
 
     @cached_property
     def prediction(self) -> Tensor:
-        """(b, c) class probabilities, or (b, 1) values, that are explained: the model's output; computed on first access."""
+        """The explained output of the model: class probabilities (b, c), or values (b, 1). Computed on first access."""
         if self.compute_prediction is None:
             raise AttributeError("This explanation has no model. Explanations of a fitted Explainer have one.")
         return self.compute_prediction()
@@ -167,7 +167,8 @@ class Explanation:
     def to_json(self) -> str:
         """The explanation as JSON text, without the rows and the predictor; `Explanation.from_json` reads it.
 
-        The predictor is not called, so the explained class is included only if it was requested or `prediction` was read before.
+        The predictor is not called. The explained class is included only if `target_index` is set, such as by `as_explanation(target=...)`,
+        or if `prediction` was read before.
         """
         optional = {name: value.tolist() for name, value in self._tensors().items() if name in OPTIONAL}
         return json.dumps(

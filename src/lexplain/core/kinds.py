@@ -69,8 +69,8 @@ class Kind:
         pace: Batch size, warm-up and memory limit.
         flat: Whether encoded rows are flat vectors. Wide ones are screened.
         pictures: Returns how explanations are drawn, a `report.pictures.Pictures`. By default, bars of named features.
-        lay_out: Turns scores of another tool, and the rows they belong to, into fitted features and scores in their order, or None and
-            the scores if they do not fit. By default, scores must have one column per feature.
+        lay_out: Takes scores of another tool and the explained rows. Returns fitted features, and the scores in the order of these
+            features. If scores and rows do not fit, it returns None and the scores. By default, scores have one column per feature.
         as_model: Turns a network of encoded rows, its features and its target into a model of raw rows. By default, a function.
         encode_unchecked: Encodes rows on a device, and returns a check of their numbers that can run later.
         size_in_words: Describes the size of a data set. By default, its columns.

@@ -45,21 +45,22 @@ def compare(
 ) -> Comparison:
     """Fit explainers on data sets with several seeds and evaluate them in the same way.
 
-    One EVAL-X per data set and seed evaluates all explainers; it is trained on the training rows. Without `model`, explainers that need a
-    model explain a small network trained on the labels. Ctrl-C returns the results so far.
+    One EVAL-X per data set and seed evaluates all explainers. It is a network trained on random subsets of features of the training rows.
+    Without `model`, explainers that need a model explain a small network trained on the labels. Ctrl-C returns the results so far.
 
     Args:
         explainers: Names ("default", "realx", "shap", ...), or a dict from name to an `Explainer` or baseline, which is cloned per seed.
         data: Data sets or their names. A name is loaded once per seed.
-        measures: Keys, labels or families of measures, as in `audit`, or `Measure` objects. None: own accuracy, accuracy of EVAL-X,
-            encoding, features kept, and agreement with the ground truth. Measures that cannot be computed, for example without ground
-            truth, are left out.
+        measures: Measures by key ("eacc"), label ("eACC") or family ("fidelity": several measures), as in `audit`; or `Measure`
+            objects. None: own accuracy, accuracy of EVAL-X, encoding, features kept, and agreement with the ground truth. Measures that
+            cannot be computed, for example without ground truth, are left out.
         seeds: Number of seeds, or the seeds.
-        model: Model that all explainers explain; its outputs are then the target. None: labels, as above.
-        keep: Number of features to keep, or a dict from data set to number; for explainers that do not set their own. None: the number of
-            true features if known, otherwise half of all, for explainers that need a number.
-        rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. To measure the encoding of these two, pass at
-            least 1,000, or the number of training rows if that is less.
+        model: Model that all explainers explain; its outputs then replace the labels. None: labels, as above.
+        keep: Number of features to keep, or a dict from data set to number. Explainers with their own keep or penalty ignore it. None:
+            explainers that need a number keep the number of true features if it is known, otherwise half of all features.
+        rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. For these two, `rows` also limits the
+            training rows that are explained for the encoding test. The test needs 1,000 of them (all, if there are fewer), because it
+            cannot detect encoding with fewer: pass rows=1000.
         store: Folder for finished results and evaluators; the same call resumes and retries failures.
         recompute: Recompute results stored by other code versions. False: use them; `Comparison.stale_cells` lists them.
         workers: Number of processes.

@@ -47,7 +47,7 @@ class Comparison:
         return _one_column_per_measure(self._good(), ["explainer", "data"], "value")
 
     def ranks(self) -> pd.DataFrame:
-        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure with a better direction."""
+        """Mean ranks over data and seeds (1 is best): one row per explainer, one column per measure that ranks explainers."""
         good = self._good()
         good = good[good["higher_is_better"].notna() & good["value"].notna()]
         signed = good["value"].where(good["higher_is_better"].astype(bool), -good["value"])

@@ -39,9 +39,9 @@ class Explainer(KeptPredictor):
 
     Args:
         method: Name from `lexplain.METHODS`, or your own recipe or `Method`. "default" is gains for tables and sufficient for images.
-        keep: Number of features to keep, a share in (0, 1), or "auto" (for gains: as few as `tolerance` allows). None: for gains, "auto"
-            with a model, and every feature with a gain of at least 0.0055 nats with labels; for sufficient, 10 %; otherwise the method's
-            default. A gain is the change of the prediction when the feature is replaced.
+        keep: Number of features to keep, a share in (0, 1), or "auto" (for gains: as few as `tolerance` allows). None: for gains with a
+            model, "auto"; for gains with labels, every feature with a gain of at least 0.0055 nats; for sufficient, 10 %; for other
+            methods, their default. A gain is the change of the prediction when the feature is replaced.
         penalty: Instead of keep, for gains, realx, invase and basex: cost in nats of keeping all features (the papers' lambda).
         features: What can be kept or hidden, such as `Groups(...)` or `Patches(4)`. None: each column, or image patches (single pixels if
             there are at most 64 per side).
@@ -181,8 +181,8 @@ class Explainer(KeptPredictor):
     ) -> Explanation:
         """Query the model to find the fewest features of each row under which its answer holds, in the order of the scores.
 
-        See `lexplain.verify` for the method. Without a model, the explainer's own predictor is queried. With keep or penalty, the kept
-        features stay, and only how far the answer holds is measured.
+        See `lexplain.verify` for the method. Without a model, the explainer's own predictor is queried. If the explainer has a penalty
+        or a fixed keep, such as keep=5, the kept features stay, and only `holds` is measured.
 
         Args:
             explanation: Explanation of this explainer.

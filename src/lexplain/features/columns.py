@@ -268,13 +268,13 @@ class Columns(FeatureKind):
         return pd.DataFrame(cells, copy=False).set_axis(rows.columns, axis=1)
 
     def pack(self, rows: RawRows) -> dict[str, Tensor] | None:
-        """The cells of an array, or of each column of a DataFrame; categories as their position in the fit."""
+        """The cells of an array, or of each column of a DataFrame; categories as their indices."""
         if not isinstance(rows, pd.DataFrame):
             return {"cells": torch.from_numpy(storable(as_array(rows)))}
         return {str(j): torch.from_numpy(storable(each.pack(rows.iloc[:, j]))) for j, each in enumerate(self.types)}
 
     def unpack(self, tensors: Mapping[str, Tensor]) -> pd.DataFrame | np.ndarray:
-        """The rows of `pack`."""
+        """Undo `pack`."""
         if "cells" in tensors:
             return tensors["cells"].numpy()
         cells = {j: each.unpack(tensors[str(j)].numpy()) for j, each in enumerate(self.types)}

@@ -141,8 +141,8 @@ class Patches(FeatureKind):
         """Convert ground truth per patch, per pixel, or per square of another size to patches (n, d).
 
         A patch is true if half of its pixels are true. In an image without such a patch, those with the most true pixels are true, so that
-        small objects are not lost. `given` is (n, m), one value per pixel, or has the shape of the images. Other and ambiguous shapes raise
-        an error.
+        small objects are not lost. `given` has the shape of the images, or is (n, m), with one value per patch, pixel or square. Other and
+        ambiguous shapes raise an error.
         """
         known = truth_values(given)
         pixels = None if known.ndim < 2 or known.shape == (rows, self.count) else self._pixels(known)
@@ -207,7 +207,7 @@ class Patches(FeatureKind):
         return {"images": torch.from_numpy(storable(image_array(rows)))}
 
     def unpack(self, tensors: Mapping[str, Tensor]) -> np.ndarray:
-        """The images of `pack`."""
+        """Undo `pack`."""
         return tensors["images"].numpy()
 
     def as_network_input(self, x: Tensor) -> Tensor:

@@ -104,7 +104,7 @@ def _accuracies(table: pd.DataFrame, own: tuple[float, float, float, float] | No
         text = f"From the {own[0]:.1f} features that the explanation keeps, EVAL-X is right in {own[1]:.1%} of the rows. {text}"
     enough = table.loc[table["high"] >= every, "kept"].min()
     needed = f"{pluralise(int(enough), 'feature')}" if pd.notna(enough) else ""
-    return f"{text} With the {needed} of the highest scores, the interval of the curve reaches the accuracy from all." if needed else text
+    return f"{text} From the {needed} with the highest scores, the interval of the curve reaches this accuracy." if needed else text
 
 
 def _explained(explanation: Explanation) -> list[Section]:
