@@ -23,7 +23,8 @@ SHOWN = [ast.literal_eval(line) for line in FIRST_LINES if not line.startswith("
 def test_the_first_lines_print_what_the_readme_shows():
     setup = next(text for language, text in BLOCKS if language == "python").partition("explainer = ")[0]
     fit, explain, *values = [line.removeprefix(">>> ") for line in FIRST_LINES if line.startswith(">>> ")]
-    code = "\n".join([setup, fit, explain, *(f"print({value})" for value in values), "print(float(explanation.mask.sum(1).float().mean()))"])
+    kept = "print(float(explanation.mask.sum(1).float().mean()))"
+    code = "\n".join([setup, fit, explain, *(f"print({value})" for value in values), kept])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # without the short trainings of tests
     scores, holds, kept = done.stdout.splitlines()
     assert ast.literal_eval(scores) == pytest.approx(SHOWN[0], abs=0.03)

@@ -21,6 +21,7 @@ from lexplain.features import Columns, Groups, Patches
 from lexplain.imputers import Constant, Gaussian, GaussianMixture, IndependentGaussian, Marginal
 from lexplain.masks import FixedRate
 from lexplain.methods import METHODS, realx
+from lexplain.methods.plans.paths import Contributions
 from lexplain.models import BlackBox, Frozen, Trained
 from lexplain.networks import MLP, mlp
 
@@ -63,7 +64,7 @@ def said(net, rows=FRESH):
 @lru_cache
 def fitted(method, **more):
     """One small fit of each method, shared by the tests that only read it."""
-    given = {"model": chance} if method == "meed" else {"y": LABELS}
+    given = {"model": chance} if METHODS[method].reads_output else {"y": LABELS}
     return quick(method, **more).fit(X, **given)
 
 
@@ -81,8 +82,8 @@ def weights(explainer):
 NEEDS_MODEL = "model is needed"
 NEEDS_GRADIENT = r"gradients .*black box .*Reinforce.*regime='surrogate'"
 SITUATIONS = {  # regime, whether y is given, the model, and the methods that cannot do it with what they say
-    "free": ("free", True, None, {"meed": NEEDS_MODEL}),
-    "fixed": ("fixed", True, None, {"meed": NEEDS_MODEL}),
+    "free": ("free", True, None, dict.fromkeys(["contributions", "meed"], NEEDS_MODEL)),
+    "fixed": ("fixed", True, None, dict.fromkeys(["contributions", "meed"], NEEDS_MODEL)),
     "fixed network": ("fixed", True, "logits", {}),
     "fixed black box": ("fixed", True, chance, dict.fromkeys(["basex", "l2x", "meed", "vibi"], NEEDS_GRADIENT)),
     "self network": ("self", False, "logits", {}),
@@ -367,7 +368,7 @@ def test_an_explainer_is_pickled(method):
 @pytest.mark.parametrize("keep", [1, 4, np.int64(2)])
 @pytest.mark.parametrize("method", METHODS)
 def test_keeps_exactly_k(method, keep):
-    given = {"model": chance} if method == "meed" else {"y": LABELS}
+    given = {"model": chance} if METHODS[method].reads_output else {"y": LABELS}
     explainer = quick(method, keep=keep).fit(X, **given)
     assert (explainer.transform(FRESH).sum(1) == keep).all()
     assert (explainer.transform(1000 * FRESH).sum(1) == keep).all()
@@ -466,7 +467,7 @@ def test_an_imputer_is_used_as_it_is():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_networks_passed_in_are_never_trained_in_place(method):
-    context = 2 if method == "meed" else 0
+    context = 2 if METHODS[method].reads_output else 0
     parts = {
         "selector": MLP((COUNT,), COUNT, context=context, hidden=(8,)),
         "predictor": mlp((COUNT,), 2, sees_mask=False, hidden=(8,)),
@@ -474,12 +475,13 @@ def test_networks_passed_in_are_never_trained_in_place(method):
     }
     before = copy.deepcopy({name: part.state_dict() for name, part in parts.items()})
     explainer = quick(method, epochs=3, **parts)
-    explainer.fit(X, **({"model": chance} if method == "meed" else {"y": LABELS}))
+    explainer.fit(X, **({"model": chance} if METHODS[method].reads_output else {"y": LABELS}))
     for name, part in parts.items():
         assert all(torch.equal(value, before[name][key]) for key, value in part.state_dict().items()), name
         assert all(weight.requires_grad and weight.grad is None for weight in part.parameters())
         assert part.training
-    trained = explainer.method_.selector.network.state_dict()
+    network = explainer.method_.selector.network
+    trained = (network.network if isinstance(network, Contributions) else network).state_dict()
     assert any(not torch.equal(value.cpu(), before["selector"][key]) for key, value in trained.items())
 
 

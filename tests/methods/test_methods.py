@@ -441,7 +441,7 @@ def test_parts_that_fit_do_not_raise():
 @pytest.mark.parametrize("width", [COUNT - 1, COUNT + 1])
 @pytest.mark.parametrize("name", METHODS)
 def test_a_selector_of_another_width_raises(name, width):
-    context = 3 if name == "meed" else 0
+    context = 3 if METHODS[name].reads_output else 0
     method = built(name, selector=MLP((COUNT,), width, context=context))
     with pytest.raises(ValueError, match=rf"\({len(trial_of('labels'))}, {width}\).*{COUNT} features"):
         method.check_parts(for_method(method, trial_of("labels")))

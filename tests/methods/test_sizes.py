@@ -11,7 +11,7 @@ from lexplain.objectives import Sparsity, TargetRate
 
 COUNT = 10
 FEATURES = Columns().fit(np.random.default_rng(0).normal(size=(30, COUNT)))
-SUBSETS = ["sufficient", "l2x", "lex", "meed", "vibi"]
+SUBSETS = ["contributions", "sufficient", "l2x", "lex", "meed", "vibi"]
 COINS = [name for name in METHODS if name not in (*SUBSETS, "gains")]  # gains prices features one by one: test_rounds
 
 

@@ -7,7 +7,18 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-METHOD_NAMES = ("basex", "gains", "invase", "l2x", "lex", "meed", "realx", "sufficient", "vibi")  # METHODS, without importing torch
+METHOD_NAMES = (
+    "basex",
+    "contributions",
+    "gains",
+    "invase",
+    "l2x",
+    "lex",
+    "meed",
+    "realx",
+    "sufficient",
+    "vibi",
+)  # METHODS, without importing torch
 
 # ---- of several commands ----
 
@@ -41,8 +52,8 @@ ModelFile = Annotated[Path, Option(help="Write the explainer to this .lex file."
 MethodName = Annotated[
     str,
     Option(
-        help=f"default or one of: {', '.join(METHOD_NAMES)}. default is gains for tables and sufficient for images. meed needs a model, so "
-        "use it from Python."
+        help=f"default or one of: {', '.join(METHOD_NAMES)}. default is gains for tables and sufficient for images. contributions and meed "
+        "need a model, so use them from Python."
     ),
 ]
 Keep = Annotated[

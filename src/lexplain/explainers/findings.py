@@ -23,7 +23,7 @@ class FitWarning(UserWarning):
 def findings(method: Method, batch: Batch, regime: str, *, max_rows: int) -> list[str]:
     """Problems of a fitted method on these rows, each with a way to fix it. Empty if there are none."""
     masks = torch.cat([method.explain(part.x, part.context, part.valid)[1] for part in batch.chunks(max_rows)])
-    result = [*_collapse(masks, batch.valid)]
+    result = [*_collapse(masks, batch.valid), *getattr(method.plan, "notes", ())]
     if method.plan.measures_gains:
         learned = information_about_target(method, batch)
         if learned < MIN_INFORMATION:

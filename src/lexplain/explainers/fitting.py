@@ -23,7 +23,7 @@ from ..core.splits import Splits
 from ..imputers import IMPUTERS, limit_background
 from ..imputers.given import fit_imputer
 from ..methods import PRICE, Method, Parts, Recipe
-from ..models import Problem, frozen_predictor
+from ..models import Problem, QueriedRows, frozen_predictor
 from ..objectives import Continuity
 from ..training import Checkpoint, Settings, fabric_of, fit
 from .path import choose_price
@@ -124,7 +124,9 @@ class Fitting:
                 )
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
         thorough = explainer.budget == "thorough"
-        parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough)
+        queried, target = self.problem.targets.model, self.target
+        model = None if queried is None else QueriedRows(queried, features, target.mean, target.scale)
+        parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough, model)
         arguments = recipe_arguments(explainer, recipe)
         if self.price is not None:
             arguments["penalty"] = self.price * features.count

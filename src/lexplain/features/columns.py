@@ -141,9 +141,8 @@ class Columns(FeatureKind):
     @cached_property
     def _dtype(self) -> np.dtype[Any] | None:
         """The type of all cells if they share one: such rows are decoded at once, not column by column."""
-        dtypes = {each.dtype for each in self.types}
         first = self.types[0].dtype
-        return first if len(dtypes) == 1 and isinstance(first, np.dtype) and not self.categorical else None
+        return first if len({each.dtype for each in self.types}) == 1 and isinstance(first, np.dtype) and not self.categorical else None
 
     @cached_property
     def _feature_of_each(self) -> Tensor | None:
@@ -277,8 +276,8 @@ class Columns(FeatureKind):
         """Undo `pack`."""
         if "cells" in tensors:
             return tensors["cells"].numpy()
-        cells = {j: each.unpack(tensors[str(j)].numpy()) for j, each in enumerate(self.types)}
-        return pd.DataFrame(cells).set_axis(list(self.labels), axis=1)
+        types = zip(self.labels, self.types, strict=True)
+        return pd.DataFrame({label: each.unpack(tensors[str(j)].numpy()) for j, (label, each) in enumerate(types)})
 
     def state(self) -> dict[str, Any]:
         """Everything learned by `fit`, as JSON values."""

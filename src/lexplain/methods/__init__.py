@@ -1,6 +1,7 @@
 """Named methods. To add one, write a file with one function below `@recipe` that returns a Method, and add an entry here."""
 
 from .basex import basex as basex
+from .contributions import contributions as contributions
 from .gains import PRICE as PRICE, gains as gains
 from .invase import invase as invase
 from .l2x import l2x as l2x
@@ -36,4 +37,4 @@ class NamedMethods(dict[str, Recipe]):
     """
 
 
-METHODS = NamedMethods({recipe.name: recipe for recipe in (basex, gains, invase, l2x, lex, meed, realx, sufficient, vibi)})
+METHODS = NamedMethods({recipe.name: recipe for recipe in (basex, contributions, gains, invase, l2x, lex, meed, realx, sufficient, vibi)})

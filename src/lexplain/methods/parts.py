@@ -11,7 +11,7 @@ from torch import nn
 from ..core import Outputs
 from ..core.contracts import Features, Predictor, Term
 from ..core.kinds import kind_of
-from ..models import BlackBox, Frozen, Trained
+from ..models import BlackBox, Frozen, QueriedRows, Trained
 from ..networks import Selector
 from .plans import Plan
 from .sizes import MaskFactory
@@ -31,6 +31,7 @@ class Parts:
         mask_costs: Costs of masks, such as `Continuity`.
         regime: For labels: "free" (predictor and selector are trained together) or "fixed" (predictor first). For a model: "surrogate"
             (the predictor is trained on its outputs) or "self" (the predictor is the model itself).
+        model: The explained model as a function of encoded rows, for recipes that query it.
         thorough: Whether the budget is thorough: recipes that support it build larger networks.
     """
 
@@ -40,6 +41,7 @@ class Parts:
     mask_costs: tuple[Term, ...] = ()
     regime: Regime = "free"
     thorough: bool = False
+    model: QueriedRows | None = None
 
     def apply_regime(self, plan: AnyPlan) -> AnyPlan:
         """Adapt a plan to the regime: with "fixed", a predictor that needs training is trained first and then frozen."""

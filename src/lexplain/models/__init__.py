@@ -11,6 +11,7 @@ from .queried import (
     EncodedModel as EncodedModel,
     NetworkFunction as NetworkFunction,
     QueriedModel as QueriedModel,
+    QueriedRows as QueriedRows,
     as_function as as_function,
     as_queried as as_queried,
     on_encoded as on_encoded,

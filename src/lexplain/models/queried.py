@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
@@ -170,6 +171,26 @@ class NetworkFunction:
             output = output if self.probabilities else output.softmax(1)
         result: np.ndarray = output.numpy()
         return result
+
+
+@dataclass(frozen=True)
+class QueriedRows:
+    """A model as a function of encoded rows that do not come again, which returns probabilities, or values in standardised units."""
+
+    model: QueriedModel
+    features: Features
+    mean: float = 0.0
+    scale: float = 1.0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Outputs (n, c) for encoded rows (n, ...), on their device."""
+        output = self.model(self.features.decode(x.cpu()), again=False).reshape(len(x), -1)
+        return torch.as_tensor((output - self.mean) / self.scale, dtype=torch.float32, device=x.device)
+
+    @property
+    def seconds_per_row(self) -> float:
+        """Seconds that a query took so far, on average."""
+        return self.model.seconds / max(1, self.model.rows)
 
 
 def on_encoded(model: Model, features: Features) -> EncodedFunction:
