@@ -39,6 +39,7 @@ def make_callables(
     *,
     real: bool,
     one_class: ClassSelection,
+    known_rows: tuple[RawRows, ...] | None = None,
     outputs: Tensor | None = None,
     refit: tuple[RawRows, RawRows, Labels, Model] | None = None,
 ) -> Callables:
@@ -50,10 +51,12 @@ def make_callables(
         features: Features that encode and decode rows.
         real: Whether real values are predicted.
         one_class: Selects the explained class.
+        known_rows: Raw rows whose cells reach the model unchanged, such as explained and background rows. None: those of `refit`.
         outputs: Outputs (n, c) of the model for the explained rows. None: they are not known.
         refit: The explained rows, and rows, labels and model to fit the explainer on again. None: it is not fitted again.
     """
     predict = model if model is not None else getattr(explainer, "predict" if real else "predict_proba", None)
+    decode = features.decoder(*((refit or ())[:2] if known_rows is None else known_rows))
     wrapped = ForeignExplainer(explainer, one_class)
     fit_again: Callable[[int, str], Explanation] | None = None
     randomised: tuple[str, ...] = ()
@@ -61,10 +64,10 @@ def make_callables(
         fit_again, (labels, explained) = _refits(explainer, *refit), refit[2:]
         randomised = ("model",) if isinstance(explained, nn.Module) else ("labels",) if explained is None and labels is not None else ()
     return Callables(
-        model=None if model is None or real else on_encoded(model, features),
+        model=None if model is None or real else on_encoded(model, decode),
         outputs=None if real else outputs,
         explain=None if explainer is None else lambda x: wrapped.explain(features.decode(x.cpu())).scores.to(x.device),
-        predict=None if predict is None else on_encoded(predict, features),
+        predict=None if predict is None else on_encoded(predict, decode),
         fit_seconds=getattr(explainer, "fit_seconds_", None),
         refit=fit_again,
         randomised=randomised,

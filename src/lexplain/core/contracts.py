@@ -90,6 +90,9 @@ class Features(Protocol):
     def decode(self, x: Tensor) -> RawRows:
         """Convert encoded rows to raw rows."""
 
+    def decoder(self, *known_rows: RawRows) -> Callable[[Tensor], RawRows]:
+        """`decode`, except that a cell whose encoding is that of a cell of the known rows is that cell, unchanged, if the kind can."""
+
     def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
         """Raw rows (n) with their own cells, unchanged, where a mask (n, d) is True, and the cells of donor rows (n) elsewhere."""
 

@@ -146,7 +146,9 @@ def _computed(contest: Contest, folder: Path) -> dict[str, Any]:
         Others(train.take(torch.from_numpy(learned)), explain_training_rows) if enough else Others(train),
         at=index,
         has_enough_masks=enough,
-        callables=make_callables(explainer, model, scene.features, real=scene.outputs.real, one_class=one_class),
+        callables=make_callables(
+            explainer, model, scene.features, real=scene.outputs.real, one_class=one_class, known_rows=(rows, data.train.x)
+        ),
     )
     results = values_of(evaluation, contest.measures)
     numbers = {key: [e.mean, e.low, e.high] for key, value in results.items() if (e := estimate_of(value))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ from torch import Tensor
 from ..core.contracts import Encoded, RawRows
 from ..core.rows import as_array, choose_cells
 from .feature_kind import FeatureKind, truth_of, truth_values
+from .known_cells import KnownCells
 from .tables import ColumnType, as_type, choose_column, finite_numbers, known_categories, storable, table, two_axes
 
 MIN_BINS, MAX_BINS, ALL_BINS = 4, 16, 360  # bins per number: fewer where there are many columns, so that networks stay small
@@ -103,11 +104,6 @@ class Columns(FeatureKind):
     def names(self) -> tuple[str, ...]:
         """One name per feature."""
         return self.columns
-
-    @property
-    def count(self) -> int:
-        """Number of features."""
-        return len(self.names)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -255,6 +251,10 @@ class Columns(FeatureKind):
         blocks = np.split(values, self._starts[1:], axis=1)
         frame = pd.DataFrame({j: each.decode(block) for j, (each, block) in enumerate(zip(self.types, blocks, strict=True))})
         return frame.set_axis(list(self.labels), axis=1)
+
+    def decoder(self, *known_rows: RawRows) -> Callable[[Tensor], RawRows]:
+        """`decode`, except that cells of known rows stay unchanged; see `KnownCells`."""
+        return KnownCells(self, known_rows) if known_rows else self.decode
 
     def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
         """Rows with the cells of donor rows where a mask (n, d) is False."""

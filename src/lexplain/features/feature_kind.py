@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -67,6 +67,10 @@ class FeatureKind(ABC):
     def check(self, X: RawRows) -> RawRows:
         """Return the rows in the form that explanations keep."""
         return X
+
+    def decoder(self, *known_rows: RawRows) -> Callable[[Tensor], RawRows]:
+        """`decode`: cells of known rows are decoded like any other."""
+        return self.decode
 
     def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:
         """Rows with the encoded inputs of donor rows where a mask (n, d) is False, decoded."""

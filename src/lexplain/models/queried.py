@@ -193,12 +193,12 @@ class QueriedRows:
         return self.model.seconds / max(1, self.model.rows)
 
 
-def on_encoded(model: Model, features: Features) -> EncodedFunction:
-    """A model of raw rows as a function of encoded rows."""
+def on_encoded(model: Model, decode: Callable[[Tensor], RawRows]) -> EncodedFunction:
+    """A model of raw rows as a function of encoded rows, which `decode` turns into raw rows."""
     query = as_queried(model)
 
     def encoded_function(x: Tensor) -> Tensor:
-        output = query(features.decode(x.cpu()), again=False)  # perturbed rows
+        output = query(decode(x.cpu()), again=False)  # perturbed rows
         return torch.from_numpy(output).reshape(len(x), -1).to(x.device)
 
     return encoded_function
