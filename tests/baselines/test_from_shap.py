@@ -1,6 +1,7 @@
 """SHAP's values against enumeration."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from exact_shapley import exact_shapley
@@ -134,3 +135,31 @@ def test_tree_values_of_a_regression():
 def test_no_trees(model):
     with pytest.raises(TypeError, match=r"treeshap .*trees.* shap"):
         TreeSHAP().fit(X, model=model)
+
+
+# ---- the rows that the model is queried on ----
+
+
+@pytest.mark.parametrize("count", [6, 60])
+@pytest.mark.parametrize("kind", ["frame", "array"])
+def test_kernel_shap_queries_cells_of_the_explained_and_the_training_rows(kind, count):
+    train, rows = (np.random.default_rng(seed).normal(3, [1, 1e-3, 1e6], size=(n, 3)) for seed, n in ((0, count), (1, 4)))
+    train[::2, 0] = rows[::2, 0] = -0.0
+    if kind == "frame":
+        train, rows = (pd.DataFrame(each, columns=list("abc")).assign(whole=range(len(each)), text="one") for each in (train, rows))
+    seen = []
+
+    def model(queried):
+        seen.append(queried)
+        return np.asarray(queried.iloc[:, 1] if kind == "frame" else queried[:, 1])
+
+    explainer = KernelSHAP(background=8).fit(train, model=model)
+    explainer.explain(rows)
+    for j in range(rows.shape[1]):
+        known, queried = (
+            {repr(cell) for table in tables for cell in (table.iloc[:, j] if kind == "frame" else table[:, j]).tolist()}
+            for tables in ((train, rows), seen)
+        )
+        assert queried <= known
+    assert len(explainer.background_rows_) == min(8, count)
+    assert explainer._decode == explainer.features_.decode  # the explained rows are not kept

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,6 +60,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
 
     Masks and perturbations act on encoded rows, in which columns have mean 0 and standard deviation 1. By default, hidden features are set
     to their mean. Input gradients are those of standardised columns. The score of a group, or of a categorical column, is a sum of scores.
+    Perturbed rows are composed of unchanged cells of the explained and the training rows, except for means, noise, gradients and LIME.
 
     Args:
         keep: Number of features to keep, those with the largest absolute scores; ties go to the first. None: half, rounded up.
@@ -99,6 +101,10 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         """Number of rows sent to the model at once per explained row."""
         return 1
 
+    def _background_rows(self) -> tuple[RawRows, ...]:
+        """Raw rows, kept by `_learn`, that hidden features take their values from."""
+        return ()
+
     def _explained_output(self, rows: RawRows, x: Tensor) -> Tensor | None:
         """The explained outputs (b, c), by default those of the model for raw rows."""
         return None if self.function_ is None else self._query_raw(rows, again=True)
@@ -134,7 +140,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         self.seed_ = seed_of(self.random_state)
         label_target, model_target, _ = problem.targets
         self.target_ = model_target if model_target is not None else label_target
-        with seeded(self.seed_):
+        with seeded(self.seed_), self._decoding(X):
             self._learn(problem.encoded.x, y)
         self.findings_: list[str] = []
         self.fit_seconds_: float | None = time.perf_counter() - began
@@ -158,7 +164,7 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         target_class = explained if explained is not None else torch.zeros(len(x), dtype=torch.long)
         rows = RowsToScore(x, raw, output, target_class, torch.arange(len(x)), len(x), valid)
         step = max(1, self._max_rows() // self._copies())
-        with seeded(self.seed_):
+        with seeded(self.seed_), self._decoding(raw, *self._background_rows()):
             scores = torch.cat([self._scores(rows.take(slice(i, i + step))) for i in range(0, len(x), step)]).detach().float().cpu()
         scores = scores if valid is None else scores.masked_fill(~valid, 0.0)
         return Explanation(
@@ -228,8 +234,20 @@ class Baseline(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-learn is unt
         return top_k_mask(scores.abs(), self.k_, valid)
 
     def _query_encoded(self, x: Tensor) -> Tensor:
-        """Outputs (n, c) of the model for encoded rows."""
-        return self._query_raw(self.features_.decode(x))
+        """Outputs (n, c) of the model for encoded rows.
+
+        Cells of the training rows (in `fit`), or of the explained and the background rows (in `explain`), reach it unchanged.
+        """
+        return self._query_raw(self._decode(x))
+
+    @contextmanager
+    def _decoding(self, *rows: RawRows) -> Iterator[None]:
+        """Decode cells of these rows unchanged. The rows are not kept afterwards."""
+        self._decode: Callable[[Tensor], RawRows] = self.features_.decoder(*rows)
+        try:
+            yield
+        finally:
+            self._decode = self.features_.decode
 
     def _query_raw(self, rows: RawRows, *, again: bool = False) -> Tensor:
         """Outputs (n, c) of the model for raw rows, at most max_rows at once: class probabilities, or values in their units."""

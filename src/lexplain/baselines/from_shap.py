@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .. import check
-from ..core.contracts import Features, Labels, RandomState
+from ..core.contracts import Features, Labels, RandomState, RawRows
 from ..core.seeding import numpy_seeded
 from ..features import Columns
 from .baseline import Baseline, EncodedNetwork, RowsToScore
@@ -53,11 +53,17 @@ class KernelSHAP(Baseline):
         owner = self.features_.expand(torch.arange(self.features_.count)).flatten().numpy()
         groups = [np.flatnonzero(owner == feature) for feature in range(self.features_.count)]
         self.background_ = legacy.DenseData(summary.data, list(self.features_.names), groups, summary.weights)
+        self.background_rows_ = self._decode(self._encoded(summary.data))
         self.explainer_ = shap.KernelExplainer(self._model, self.background_)
 
+    def _background_rows(self) -> tuple[RawRows, ...]:
+        return (self.background_rows_,)
+
+    def _encoded(self, x: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
+
     def _model(self, x: np.ndarray) -> np.ndarray:
-        rows = torch.from_numpy(np.asarray(x, dtype=np.float32)).reshape(-1, *self.features_.shape)
-        return np.asarray(self._query_encoded(rows))
+        return np.asarray(self._query_encoded(self._encoded(x)))
 
     def _scores(self, rows: RowsToScore) -> Tensor:
         samples: int | str = self.samples or "auto"
