@@ -283,7 +283,7 @@ def test_the_threshold_of_off_the_data(apart, shown, verdict):
     def line(key, low, high):
         return CardLine(key, key, Estimate((low + high) / 2, low, high, 100), True, "")
 
-    lines = (line("eacc", 0.9, 0.95), line("fs_m", shown, shown + 0.05), line("off_data_mean", apart, apart + 0.05))
+    lines = (line("eacc", 0.9, 0.95), line("fs_m_mean", shown, shown + 0.05), line("off_data_mean", apart, apart + 0.05))
     card = Card("honest", False, "why", lines)
     assert withdraw_if_off_data(card).verdict == verdict
     assert withdraw_if_off_data(replace(card, verdict="encodes")).verdict == "encodes"

@@ -46,7 +46,7 @@ EXPLAINERS = {
     "baseline": lambda: BASELINES["infidelity"](draws=20, keep=2),
 }
 # Rows that each measure sends to the model: perturbed copies of the explained rows.
-PERTURBED = {"fs_m": 1, "fu_m": 1, "fs_a": 0, "fu_a": 0, "insertion": STEPS, "deletion": STEPS, "infidelity": DRAWS}
+PERTURBED = {"fs_m": 1, "fu_m": 1, "fs_m_mean": 1, "fs_a": 0, "fu_a": 0, "insertion": STEPS, "deletion": STEPS, "infidelity": DRAWS}
 
 
 @pytest.mark.parametrize("name", [*EXPLAINERS, "mask", "frame", "class scores"])
@@ -77,7 +77,7 @@ def test_training_rows_are_queried_once():
 @pytest.mark.parametrize("max_rows", [7, ROWS])
 def test_no_call_has_more_rows_than_allowed(max_rows):
     spy = Spy()
-    lx.audit(MASK, X, model=spy, measures=["curves", "infidelity", "fidelity"], max_rows=max_rows, device="cpu")
+    lx.audit(MASK, X, model=spy, measures=["curves", "infidelity", "fidelity", "fs_m_mean"], max_rows=max_rows, device="cpu")
     assert max(map(len, spy.rows)) == max_rows
     assert sum(map(len, spy.rows)) == ROWS * (1 + sum(PERTURBED.values()))
 

@@ -156,16 +156,16 @@ def decide_verdict(values: Tensor, *, margin: float = MARGIN) -> tuple[Estimate,
 
 
 def withdraw_if_off_data(card: Card) -> Card:
-    """Replace "honest" by "off the data" if EVAL-X and the model, with the other features hidden, often disagree."""
+    """Replace "honest" by "off the data" if EVAL-X and the model, with the other features at their mean, often disagree."""
     known = {line.key: line.estimate for line in card.lines}
-    if card.verdict != "honest" or not {"fs_m", "eacc", "off_data_mean"} <= set(known):
+    if card.verdict != "honest" or not {"fs_m_mean", "eacc", "off_data_mean"} <= set(known):
         return card
-    model, evaluator, off_data = known["fs_m"], known["eacc"], known["off_data_mean"]
+    model, evaluator, off_data = known["fs_m_mean"], known["eacc"], known["off_data_mean"]
     if off_data.low <= MAX_REALISTIC_AUROC or model.high + MAX_DISAGREEMENT >= evaluator.low:
         return card
     why = (
         f"EVAL-X predicts the model's class from the kept features on {evaluator.mean:.0%} of the rows, but the model itself, with the "
-        f"other features hidden, predicts another class on {1 - model.mean:.0%}. Rows with hidden features are out of distribution "
+        f"other features at their mean (in images at 0), predicts another class on {1 - model.mean:.0%}. Such rows are out of distribution "
         f"(a classifier detects them with AUROC {off_data.mean:.2f}), so this explanation describes the model on inputs that do not occur"
     )
     return replace(card, verdict="off the data", why=why)

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from .fill import fill
 
 NEAR = 16  # donors are drawn from this many nearest background rows, and from ties with the last of them
+ROWS_AT_ONCE = 1000  # limits memory: distances to all background rows are held
 UNITS = 256  # distances are whole numbers of (1 / UNITS) ** 2, so that sums in doubles are exact in any order
 
 
@@ -43,7 +44,8 @@ class Donors(nn.Module):
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
         """Impute x (n, ...) where mask (n, ...) hides it; each call draws other donors."""
         draws = torch.rand(len(x), 1, dtype=torch.float64, device=x.device)
-        return fill(x, mask, self.background[self.draw(x, mask, draws)[:, 0]])
+        parts = zip(*(torch.split(each, ROWS_AT_ONCE) for each in (x, mask, draws)), strict=True)
+        return fill(x, mask, self.background[torch.cat([self.draw(*part)[:, 0] for part in parts])])
 
     def draw(self, x: Tensor, mask: Tensor, draws: Tensor) -> Tensor:
         """Indices (n, m) of background rows for rows x (n, ...), encoded masks (n, ...) and numbers (n, m) in [0, 1).

@@ -36,7 +36,7 @@ MEASURES: dict[str, Measure] = {  # in the order of cards
         *(curves.insertion, curves.deletion),
         infidelity.scaled_infidelity,
         *(retraining.roar, retraining.kar),
-        *(off_data.off_data_mean, off_data.off_data_other_rows),
+        *(off_data.off_data_mean, off_data.off_data_other_rows, fidelity.fs_m_mean),
         sensitivity.score_sensitivity,
         *(stability.stability_of_masks, stability.stability_of_ranks, *stability.COSINES),
         *(cost.milliseconds_a_row, cost.break_even_rows),

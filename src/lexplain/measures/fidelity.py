@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from .. import check
 from ..core import Batch
 from ..core.contracts import Features
+from ..core.kinds import kind_of
 from ..evaluation import Evaluation
 from ..features import encoded_mask
-from ..imputers import Constant
+from ..imputers import MAX_BACKGROUND, Constant, Donors
 from .measure import measure
 from .model_calls import QueriedFunction, Retrain, model_of, outputs_of, retrain_of
 from .prediction import agreement
@@ -43,7 +44,7 @@ def same_class(
         reader: Function that predicts from imputed rows, such as an `approximator`. None: the model itself.
         outputs: Outputs (b, c) of the model for these rows. None: it is queried.
         valid: (b, d) of bool, False for padding. None: no padding.
-        imputer: Replaces hidden values. None: by 0, as in the papers.
+        imputer: Replaces hidden values. None: by 0, as in the papers; `fs_m` passes `Donors` for tables.
     """
     outputs = model(x) if outputs is None else outputs
     if outputs.ndim != 2 or outputs.shape[1] < 2:
@@ -92,15 +93,27 @@ def _in_imputed_parts(
 
 
 @measure(
-    "fs_m", label="FS-M", better=True, description="share of rows where the model predicts the same class from kept features", **INCLUDED
+    "fs_m",
+    label="FS-M",
+    better=True,
+    description="share of rows where the model predicts the same class from kept features; in a table, others come from a similar row",
+    **INCLUDED,
 )
-def fs_m(evaluation: Evaluation, *, hides: bool = False) -> Tensor:
+def fs_m(evaluation: Evaluation, *, hides: bool = False, at_mean: bool = False) -> Tensor:
     """1 for rows where the model predicts the same class from kept features (FS-M), or from the others (FU-M), as from the full row.
+
+    In a table, hidden features take the values of a similar background row, so that the model is queried on cells that occur in the data.
+    In other kinds of input, and if `at_mean`, they are 0, as published.
 
     Reference: Chen et al., Learning to Explain, 2018, section 4 (post-hoc accuracy); Liang et al., 2020, section 4 (FS-M, FU-M).
     """
-    model, outputs = model_of(evaluation), outputs_of(evaluation)
-    return same_class(model, evaluation.features, evaluation.rows.x, evaluation.mask ^ hides, outputs=outputs, valid=evaluation.valid)
+    model, features, rows, background = model_of(evaluation), evaluation.features, evaluation.rows, evaluation.background
+    imputer = None
+    if kind_of(features).flat and not at_mean:
+        some = torch.randperm(len(background), generator=evaluation.generator())[:MAX_BACKGROUND].sort().values
+        imputer = Donors(background[some])
+    mask = evaluation.mask ^ hides
+    return same_class(model, features, rows.x, mask, outputs=outputs_of(evaluation), valid=rows.valid, imputer=imputer)
 
 
 @measure(
@@ -130,8 +143,16 @@ fu_m = fs_m.variant(
     "fu_m",
     label="FU-M",
     higher_is_better=False,
-    description="share of rows where the model predicts the same class from the features that were not kept",
+    description="share of rows where the model predicts the same class from the features that were not kept, hiding the others as in FS-M",
     function=partial(fs_m, hides=True),
+)
+fs_m_mean = fs_m.variant(
+    "fs_m_mean",
+    label="FS-M, mean",
+    description="FS-M with the other features at their mean (in images at 0), on rows that may not occur",
+    group="off the data",
+    family="off the data",
+    function=partial(fs_m, at_mean=True),
 )
 fu_a = fs_a.variant(
     "fu_a",

@@ -53,10 +53,11 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
         train=(data.train.x, None, explainer.explain(data.train.x)),
         truth=data.test.truth,
         control_flow=data.control_flow,
-        measures=["fidelity"],
+        measures=["fidelity", "fs_m_mean"],
         random_state=cell.seed + 1000,
     )
     known = {line.label: line.estimate.mean for line in card.lines}
+    known["FS-M"] = known["FS-M, mean"]  # hidden features as in FS-A, which the page compares it with
     numbers = {name: known[name] for name in LINES if name in known}
     verdict = {word: float(card.verdict == word) for word in ("honest", "encodes", "cannot tell")}
     return {**numbers, "encoding": known["Encoding"], **verdict, "fit_seconds": seconds, "kept": float(known["Kept"])}
