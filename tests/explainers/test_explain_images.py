@@ -24,7 +24,8 @@ PEERS = (
 
 
 def fitted(method="default", **settings):
-    model = {"model": lambda rows: np.stack([1 - rows[:, 0, 2, 7], rows[:, 0, 2, 7]], 1)} if METHODS[method].reads_output else {}
+    reads_output = method != "default" and METHODS[method].reads_output
+    model = {"model": lambda rows: np.stack([1 - rows[:, 0, 2, 7], rows[:, 0, 2, 7]], 1)} if reads_output else {}
     return Explainer(method, **SHORT, **settings).fit(X, None if model else Y, **model)
 
 

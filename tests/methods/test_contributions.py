@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import lexplain as lx
-from lexplain.core import Batch, Classes, RealValue, as_target, seeded
+from lexplain.core import Batch, RealValue, as_target, seeded
 from lexplain.explainers import FitWarning
 from lexplain.features import Columns
 from lexplain.methods import METHODS, Parts
@@ -103,5 +103,3 @@ def test_the_affordable_number_is_a_power_of_two():
 def test_what_is_not_a_number_of_rows_is_an_error():
     with pytest.raises(ValueError, match="model_rows must be a positive integer"):
         fitted(options={"model_rows": 0})
-    with pytest.raises(ValueError, match="explains features of kind columns"):
-        METHODS["contributions"](lx.Patches(2).fit(np.zeros((5, 4, 4))), Classes(2))

@@ -84,7 +84,7 @@ def test_the_trade_off_says_what_its_figure_shows(make):
     (section,) = _tradeoff(card_of(tradeoff=KEPT, explanation=make()))
     assert "From the 1.5 features that the explanation keeps, EVAL-X is right in 80.0% of the rows." in section.text
     assert "From all features, EVAL-X is right in 90.0%" in section.text
-    assert "With the 2 features" in section.text
+    assert "From the 2 features with the highest scores" in section.text
     (ax,) = section.figures
     assert [1.5, 0.8] in [line.get_xydata().tolist()[0] for line in ax.lines]
     assert [0.9, 0.9] in [list(line.get_ydata()) for line in ax.lines]

@@ -125,7 +125,7 @@ class Fitting:
             mask_costs = (Continuity(explainer.continuity, features.neighbours()),)
         thorough = explainer.budget == "thorough"
         queried, target = self.problem.targets.model, self.target
-        model = None if queried is None else QueriedRows(queried, features, target.mean, target.scale)
+        model = None if queried is None else QueriedRows(queried, features.decoder(self.problem.rows), target.mean, target.scale)
         parts = Parts(copy.deepcopy(explainer.selector), predictor, imputer, mask_costs, self.regime, thorough, model)
         arguments = recipe_arguments(explainer, recipe)
         if self.price is not None:

@@ -24,7 +24,7 @@ MODEL_ROWS = 1_000_000  # queries of the model, by default
 MOST_SECONDS = 30.0  # of the model, by default
 
 
-@recipe(sized_by="k", size=THIRD, reads_output=True, imputer="by kind", kinds=("columns",), supports_mask_costs=False)
+@recipe(sized_by="k", size=THIRD, reads_output=True, imputer="by kind", supports_mask_costs=False)
 def contributions(features: Features, outputs: Outputs, parts: Parts, *, k: int, model_rows: int | None = None) -> Method:
     """Keep the k features with the largest contributions to the model's answer. The order of the features is meant for `verify`.
 
@@ -41,7 +41,8 @@ def contributions(features: Features, outputs: Outputs, parts: Parts, *, k: int,
     kind = kind_of(features)
     network = parts.selector
     if network is None:
-        network = start_from_means((kind.regressor or kind.selector)(features, context=outputs.count, activation=nn.SiLU))
+        network = (kind.regressor or kind.selector)(features, context=outputs.count, activation=nn.SiLU)
+        network = start_from_means(network) if kind.flat else network
     check.counts(model_rows=model_rows)
     rows = affordable_rows(None if parts.model is None else parts.model.seconds_per_row) if model_rows is None else model_rows
     lowered = f"the model is slow: it was queried on {rows:,} rows instead of {MODEL_ROWS:,}; pass options={{'model_rows': ...}} for more"

@@ -178,13 +178,13 @@ class QueriedRows:
     """A model as a function of encoded rows that do not come again, which returns probabilities, or values in standardised units."""
 
     model: QueriedModel
-    features: Features
+    decode: Callable[[Tensor], RawRows]  # from encoded rows to raw rows
     mean: float = 0.0
     scale: float = 1.0
 
     def __call__(self, x: Tensor) -> Tensor:
         """Outputs (n, c) for encoded rows (n, ...), on their device."""
-        output = self.model(self.features.decode(x.cpu()), again=False).reshape(len(x), -1)
+        output = self.model(self.decode(x.cpu()), again=False).reshape(len(x), -1)
         return torch.as_tensor((output - self.mean) / self.scale, dtype=torch.float32, device=x.device)
 
     @property

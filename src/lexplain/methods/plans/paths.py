@@ -26,7 +26,7 @@ HELD_OUT = 0.1  # share of the queries for held-out rows, which choose the epoch
 
 
 def start_from_means(network: nn.Module) -> nn.Module:
-    """The same network with a last layer of zeros, so that training starts from the mean contributions."""
+    """The same network whose last dense layer is 0, so that training starts from the mean contributions."""
     last = [layer for layer in network.modules() if isinstance(layer, nn.Linear)][-1]
     nn.init.zeros_(last.weight)
     nn.init.zeros_(last.bias)
