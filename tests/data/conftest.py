@@ -67,6 +67,10 @@ def made_files():
     coded = {1, 3, 4, 6, 7, 9, 10, 12, 14, 15, 17, 19, 20}
     german = [words(f"A{j}1", f"A{j}2", f"A{j}10") if j in coded else numbers() for j in range(1, 21)]
     houses = [draw.normal(size=ROWS).round(3) for _ in range(9)]
+    wine_head = ";".join(f'"{c}"' for c in DATASETS_COLUMNS["wine"])
+    wines = [[*(draw.random(ROWS).round(3) for _ in range(11)), numbers(9)] for _ in range(2)]
+    codes = {**dict.fromkeys((1, 2, 5, 6, 8, 10), ("1.0", "2.0")), **dict.fromkeys((11, 12), ("3.0", "6.0", "?"))}
+    heart = [words(*codes[j]) if j in codes else numbers() for j in range(13)]
     return {
         "tabular/adult.data": adult("") + "\n",
         "tabular/adult.test": "|1x3 Cross validator\n" + adult(".") + "\n",
@@ -74,6 +78,9 @@ def made_files():
         "tabular/UCI_Credit_Card.csv": ",".join(DATASETS_COLUMNS["credit_default"]) + "\n" + lines(card),
         "tabular/german.data": lines([*german, words("1", "2")], " "),
         "tabular/california_housing.csv": ",".join(DATASETS_COLUMNS["california_housing"]) + "\n" + lines(houses),
+        "tabular/winequality-red.csv": wine_head + "\n" + lines(wines[0], ";"),
+        "tabular/winequality-white.csv": wine_head + "\n" + lines(wines[1], ";"),
+        "tabular/processed.cleveland.data": lines([*heart, words("0", "1", "4")]),
     }
 
 
@@ -89,6 +96,10 @@ DATASETS_COLUMNS = {
         "default.payment.next.month",
     ],
     "california_housing": ["MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup", "Latitude", "Longitude", "MedHouseVal"],
+    "wine": [
+        *("fixed acidity", "volatile acidity", "citric acid", "residual sugar", "chlorides", "free sulfur dioxide"),
+        *("total sulfur dioxide", "density", "pH", "sulphates", "alcohol", "quality"),
+    ],
 }
 
 

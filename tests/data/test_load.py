@@ -27,8 +27,8 @@ def test_data_set_keeps_its_promises(name, loaded):
         assert isinstance(part.x, pd.DataFrame if name in TABLES else np.ndarray)
         assert not pd.isna(part.x).any(axis=None)
         assert part.y.shape == (len(part),)
-        assert part.y.dtype == (np.float64 if name == "california_housing" else np.int64)
-        assert name == "california_housing" or set(part.y.tolist()) == set(range(10 if name.startswith("decoy_") else 2))
+        assert part.y.dtype == (np.float64 if name in ("california_housing", "wine") else np.int64)
+        assert part.y.dtype == np.float64 or set(part.y.tolist()) == set(range(10 if name.startswith("decoy_") else 2))
         assert part.truth is None or part.truth.shape == part.x.shape
     assert data.frame(data.test).columns.tolist() == list(data.names)
 
@@ -67,7 +67,7 @@ CONFOUNDED = ["colours", "decoy_mnist", "decoy_digits", "iris_cancer", "newsgrou
 
 def test_menu():
     made = ["s1", "s2", "s3", "a", "b", "c", "xor", "orange_skin", "nonlinear_additive", "switch"]
-    tables = ["breast_cancer", "adult", "bank", "credit_default", "german", "california_housing"]
+    tables = ["breast_cancer", "adult", "bank", "credit_default", "german", "california_housing", "wine", "heart"]
     images = ["mnist", "fashion", "mnist38", "digits", "sp_mnist", "sp_fashion", "sp_digits", "chest_xray", "cats_dogs", "faces"]
     assert list(DATASETS) == [*made, *tables, *images, *CONFOUNDED]
     assert images == IMAGES

@@ -10,9 +10,10 @@ from lexplain.features import Columns
 
 NAMES = [table.name for table in TABLES]
 FROM_FILES = [table.name for table in TABLES if table.files]
-CATEGORIES = {"breast_cancer": 0, "adult": 8, "bank": 9, "credit_default": 3, "german": 13, "california_housing": 0}
-ROWS = {"adult": 48842, "bank": 45211, "credit_default": 30000, "german": 1000, "california_housing": 20640}
-CLASS_1 = {"adult": 11687, "bank": 5289, "credit_default": 6636, "german": 300}  # as the files' own descriptions count them
+CATEGORIES = {"breast_cancer": 0, "adult": 8, "bank": 9, "credit_default": 3, "german": 13, "california_housing": 0, "wine": 1, "heart": 8}
+ROWS = {"adult": 48842, "bank": 45211, "credit_default": 30000, "german": 1000, "california_housing": 20640, "wine": 6497, "heart": 303}
+REAL = ("california_housing", "wine")
+CLASS_1 = {"adult": 11687, "bank": 5289, "credit_default": 6636, "german": 300, "heart": 139}  # as the files' own descriptions count them
 
 
 def parts_of(data):
@@ -28,7 +29,7 @@ def test_table_keeps_its_promises(name, made_tables):
     assert len(x.select_dtypes("category").columns) == CATEGORIES[name]
     assert not x.isna().any().any()
     assert np.allclose([len(part) / len(x) for part in parts_of(data)], [0.6, 0.15, 0.25], atol=0.02)
-    if name != "california_housing":
+    if name not in REAL:
         assert data.train.y.dtype == np.int64
         assert np.allclose([part.y.mean() for part in parts_of(data)], data.train.y.mean(), atol=0.06)
     fitted = Columns().fit(data.train.x)
@@ -62,11 +63,18 @@ def test_targets_are_those_of_the_files(made_tables):
         "bank": made_tables["tabular/bank-full.csv"].count(';"yes"\n'),
         "german": made_tables["tabular/german.data"].count(" 2\n"),
         "credit_default": made_tables["tabular/UCI_Credit_Card.csv"].count(",1\n"),
+        "heart": sum(not line.endswith(",0") for line in made_tables["tabular/processed.cleveland.data"].split("\n")[:-1]),
     }
     assert {name: sum(part.y.sum() for part in parts_of(load_data(name))) for name in told} == told
     houses = load_data("california_housing")
     assert houses.train.y.dtype == np.float64
     assert houses.names[-1] == "Longitude"
+    wines = load_data("wine")
+    both = pd.concat([part.x.assign(quality=part.y) for part in parts_of(wines)]).sort_index()
+    assert both["colour"].tolist() == ["red"] * 120 + ["white"] * 120
+    lines = [line for colour in ("red", "white") for line in made_tables[f"tabular/winequality-{colour}.csv"].split("\n")[1:-1]]
+    assert both["quality"].tolist() == [float(line.split(";")[-1]) for line in lines]
+    assert set(load_data("heart").train.x["thal"]) == {"3", "6", "?"}
 
 
 @pytest.mark.parametrize("name", FROM_FILES)

@@ -206,4 +206,54 @@ Reference:
     Pace and Barry, "Sparse Spatial Autoregressions", 1997.
 """
 
-TABLES = (breast_cancer, adult, bank, credit_default, german, california_housing)
+
+def _wine(red: bytes, white: bytes) -> Rows:
+    parts = [_parsed(content, sep=";").assign(colour=colour) for content, colour in ((red, "red"), (white, "white"))]
+    both = pd.concat(parts, ignore_index=True)
+    quality = both.pop("quality")
+    return _as_categories(both), quality.to_numpy(dtype=np.float64)
+
+
+_WINE_AT = "https://archive.ics.uci.edu/dataset/186/wine+quality"
+wine = Table(
+    "wine",
+    "Eleven measurements of a wine and its colour, a category. The target is its quality, a real value from 0 to 10.",
+    12,
+    _wine,
+    (
+        File("tabular/winequality-red.csv", "4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e", _WINE_AT),
+        File("tabular/winequality-white.csv", "76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836", _WINE_AT),
+    ),
+)
+"""The wine quality table, 6,497 Portuguese wines, both files together.
+
+Reference:
+    Cortez, Cerdeira, Almeida, Matos and Reis, "Modeling Wine Preferences by Data Mining from Physicochemical Properties", 2009.
+"""
+
+HEART_COLUMNS = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal num"
+HEART_CODES = ("sex", "cp", "fbs", "restecg", "exang", "slope", "ca", "thal")
+
+
+def _heart(content: bytes) -> Rows:
+    table = _parsed(content, header=None, names=HEART_COLUMNS.split(), dtype=dict.fromkeys(HEART_CODES, str))
+    codes = {name: table[name].str.removesuffix(".0") for name in HEART_CODES}
+    disease = table.pop("num")  # 0: no disease; 1 to 4: degrees of disease
+    return _as_categories(table.assign(**codes)), (disease > 0).to_numpy(dtype=np.int64)
+
+
+_HEART_AT = "https://archive.ics.uci.edu/dataset/45/heart+disease"
+heart = Table(
+    "heart",
+    "Thirteen facts of patients, eight of them coded categories. The target is heart disease (class 1).",
+    13,
+    _heart,
+    (File("tabular/processed.cleveland.data", "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8", _HEART_AT),),
+)
+"""The Cleveland heart disease table, 303 patients; the six unknown values of ca and thal are the category "?".
+
+Reference:
+    Detrano et al., "International Application of a New Probability Algorithm for the Diagnosis of Coronary Artery Disease", 1989.
+"""
+
+TABLES = (breast_cancer, adult, bank, credit_default, german, california_housing, wine, heart)
