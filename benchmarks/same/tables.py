@@ -49,8 +49,8 @@ CELLS: list[tuple[str, str, tuple[Any, ...]]] = [
     ("realx-table1", "synthetic:compute", ("s3", "realx", "realx", {"penalty": 0.1}, {**TINY, "learning_rate": 3e-4})),
     ("lex-figure3", "synthetic:compute", ("s3", "Gaussian", "lex", {"imputer": GAUSSIAN, "objective": INSIDE, "keep": 5}, TINY)),
     ("lex-figure3", "synthetic:compute", ("s3", "surrogate zero", "lex", {"imputer": ZERO, "surrogate": True, "keep": 5}, TINY)),
-    ("real-tables", "real_tables:compute", ("breast_cancer", "l2x", "l2x", {}, {"epochs": 2, "sizes": 2})),
-    ("real-tables", "real_tables:compute", ("breast_cancer", "default", "default", {}, {"epochs": 2})),
+    ("real-tables", "real_tables:compute", ("breast_cancer", "LIME", "LIME", {}, {"rows": 10})),
+    ("real-tables", "real_tables:compute", ("breast_cancer", "default", "default", {}, {"epochs": 2, "rows": 10})),
     (
         "l2x-mnist38",
         "l2x_mnist38:compute",

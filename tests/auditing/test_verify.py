@@ -60,6 +60,20 @@ def test_what_holds_is_what_other_draws_find():
     assert torch.equal(keep.verified, keep.holds >= 0.95)
 
 
+def test_a_mask_stays_and_is_measured_with_other_rows():
+    found, others = verified(), RANDOM.normal(size=(400, 6))
+    masks = found.mask.clone()
+    masks[:3] = torch.tensor([[True] * 6, [False] * 6, [True, False, False, False, False, False]])
+    measured = [verified(scores=mask, background=others, random_state=9) for mask in (masks, masks.numpy(), pd.DataFrame(masks.numpy()))]
+    assert torch.equal(measured[0].mask, masks) and measured[0] == measured[1] == measured[2]
+    assert measured[0].holds[0] == 1 and (both(X[1:2]).argmax() == 1) == (measured[0].holds[1] < 0.5)
+    assert measured[0].holds[3:].mean() > 0.93 and not torch.equal(measured[0].holds, found.holds)
+    by_number = verified(keep=1)
+    assert torch.equal(verified(scores=by_number.mask).holds, by_number.holds)
+    with pytest.raises(ValueError, match="Leave keep out"):
+        verified(scores=masks, keep=2)
+
+
 def test_a_row_has_the_same_answer_whatever_rows_are_beside_it():
     frame = pd.DataFrame(X).assign(kind=np.where(X[:, 3] > 0.3, "a", "b"), many=RANDOM.integers(0, 5, len(X)).astype(str))
     frame.columns = [*"uvwxyz", "kind", "many"]

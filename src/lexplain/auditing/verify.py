@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -42,7 +43,7 @@ def verify(
     features are similar. The explanation has `holds`, `holds_se`, `verified` and `model_rows`.
 
     Args:
-        scores: Output of the tool, as for `as_explanation`.
+        scores: Output of the tool, as for `as_explanation`. A boolean mask (n, d) stays: only how far the answer holds is measured.
         X: The explained rows.
         model: The explained model: a scikit-learn estimator, an `nn.Module`, or a function from rows to class probabilities or values.
         background: Rows that hidden values come from, such as the training rows; at most 2,000 of them are used.
@@ -71,7 +72,8 @@ def verify(
     query, classes, real = problem.targets.model, problem.target.classes, problem.target.outputs.real
     assert query is not None  # a model is given
     outputs = torch.as_tensor(np.ascontiguousarray(query(X)), dtype=torch.float64).reshape(len(X), -1)
-    selection = ClassSelection(classes, keep or 1, model=query)
+    is_mask = _is_mask(scores)
+    selection = ClassSelection(classes, keep if is_mask else keep or 1, model=query)
     explanation = selection(scores, X, outputs=outputs) if target is None else selection(scores, X, target=target, outputs=outputs)
     predicted = outputs.argmax(1)
     verifier = make_verifier(
@@ -81,7 +83,7 @@ def verify(
     signs = torch.ones(len(outputs)) if real else _signs(explanation, outputs, predicted)
     absolute = order == "absolute" or (order is None and real)
     ranked = explanation.scores.abs() if absolute else explanation.scores * signs[:, None]
-    found = verifier(X, ranked, None if keep is None else explanation.mask)
+    found = verifier(X, ranked, explanation.mask if is_mask or keep is not None else None)
     return verified_explanation(
         replace(
             explanation,
@@ -141,6 +143,12 @@ def some_rows(rows: RawRows, seed: int) -> RawRows:
 def verified_explanation(explanation: Explanation, found: Verified) -> Explanation:
     """The explanation with the features that were found, and how far the answer holds."""
     return replace(explanation, **found._asdict())
+
+
+def _is_mask(scores: ToolOutput) -> bool:
+    """Whether the output of a tool is a boolean mask."""
+    types = set(scores.dtypes) if isinstance(scores, pd.DataFrame) else {getattr(scores, "dtype", None)}
+    return types <= {np.dtype(bool), torch.bool}
 
 
 def _signs(explanation: Explanation, outputs: Tensor, predicted: Tensor) -> Tensor:

@@ -13,7 +13,11 @@ from ..core.files import write_bytes
 from ..measures.statistics import decimals
 from .table import Drawn, Results, Run, Table
 
-DIGITS = {4: ("price", "cost", "ms"), 3: ("AUROC", "eAUROC", "encoding", "median rank"), 2: ("wrong panel %",)}  # else 1
+DIGITS = {
+    4: ("price", "cost", "ms"),
+    3: ("AUROC", "eAUROC", "encoding", "median rank", "verified", "own holds"),
+    2: ("wrong panel %",),
+}  # else 1
 TIME_SUFFIX = "_seconds"  # of columns with times; their minimum is shown, because parallel processes delay the other runs
 MARK = " †"  # after the name of a row with cells that were computed by earlier code
 MAX_LISTED = 5  # longer ranges of seeds are shortened
