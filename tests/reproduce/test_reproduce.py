@@ -252,6 +252,11 @@ def test_rows_that_measure_are_not_those_that_were_used(people):
     parts = real_tables.Sets.of(people, 7, 0)
     indices = [set(part.index) for part in (parts.test, parts.own, parts.others)]
     assert [len(part) for part in indices] == [7, 150, 150] and len(set.union(*indices)) == 307
+    people.train.x["kind"] = people.train.x["kind"].cat.add_categories("once")
+    people.validation.x["kind"] = people.validation.x["kind"].cat.add_categories("once")
+    people.train.x.loc[parts.others.index[0], "kind"] = "once"
+    parts = real_tables.Sets.of(people, 7, 0)
+    assert len(parts.own) == 151 and "once" in set(parts.own["kind"]), "rows of a new category are used, since no explainer would know it"
 
 
 def test_real_values_have_no_signed_line():

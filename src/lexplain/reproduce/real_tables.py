@@ -79,7 +79,11 @@ class Sets:
         both: pd.DataFrame = pd.concat([data.train.x, data.validation.x])
         places = np.random.default_rng(seed).permutation(len(both))
         count = min(MAX_BACKGROUND, len(both) // 2)
-        return cls(data.test.x.iloc[:rows], both.iloc[np.sort(places[count:])], both.iloc[np.sort(places[:count])])
+        own, others = both.iloc[np.sort(places[count:])], both.iloc[np.sort(places[:count])]
+        unknown = np.zeros(len(others), dtype=bool)  # rows with a category that no explainer would know
+        for name in others.select_dtypes("category").columns:
+            unknown |= ~others[name].isin(own[name].unique()).to_numpy()
+        return cls(data.test.x.iloc[:rows], pd.concat([own, others[unknown]]), others[~unknown])
 
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
