@@ -15,7 +15,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
-from ..auditing.verify import verify
+from ..auditing.verify import make_verifier, verify
 from ..baselines import LIME, KernelSHAP, TreeSHAP
 from ..baselines.baseline import Baseline
 from ..core import Dataset, Explanation
@@ -23,6 +23,7 @@ from ..data import load_data
 from ..experiments.cell import FEW_ROWS, Cell
 from ..explainers import Explainer
 from ..imputers import MAX_BACKGROUND
+from ..models import CachedModel
 from .page import mark_of, mean_and_spread
 from .table import Page, Results, Table, in_order
 
@@ -117,14 +118,23 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     sets = Sets.of(data, rows, cell.seed)
     explain = _default if cell.method == "default" else _other_tool
     explanation, numbers = explain(cell, model, sets)
-    measured = verify(explanation.mask, sets.test, model=model, background=sets.others, random_state=cell.seed + 1000)
+    assert explanation.features is not None  # set by `verify`
+    verifier = make_verifier(
+        CachedModel(model),
+        explanation.features,
+        sets.others,
+        real=data.name in REAL_VALUED,
+        holds=0.95,
+        random_state=cell.seed + 1000,
+    )
+    measured = verifier(sets.test, explanation.scores, explanation.mask).holds.double()
     return {
         "rows": len(sets.test),
         "kept": float(explanation.mask.double().sum(1).mean()),
         "own holds": _mean(explanation.holds),
         "verified": _mean(explanation.verified),
         "model rows": _mean(explanation.model_rows),
-        **_measured(measured),
+        **_measured(measured, explanation.target),
         **numbers,
     }
 
@@ -177,16 +187,13 @@ def _mean(values: torch.Tensor | None) -> float:
     return float(values.double().nanmean())
 
 
-def _measured(measured: Explanation) -> dict[str, float]:
-    """How far answers hold, with the standard error over rows: of all rows, and of the predicted class where they hold least."""
-    assert measured.holds is not None
-    parts = [measured.holds.double()]
-    if measured.target_index is not None:
-        parts += [measured.holds[measured.target_index == index].double() for index in set(measured.target_index.tolist())]
-    least = min(parts[1:] or parts, key=lambda part: float(part.mean()))
+def _measured(holds: torch.Tensor, predicted: torch.Tensor) -> dict[str, float]:
+    """The mean share in which answers hold, of all rows and of the predicted class where it is least, with standard errors over rows."""
+    parts = [holds[predicted == index] for index in set(predicted.tolist())]  # one for real values
+    least = min(parts, key=lambda part: float(part.mean()))
     return {
-        "holds": float(parts[0].mean()),
-        "holds se": _error(parts[0]),
+        "holds": float(holds.mean()),
+        "holds se": _error(holds),
         "least class": float(least.mean()),
         "least class se": _error(least),
         "least class rows": len(least),
