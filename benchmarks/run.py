@@ -19,6 +19,7 @@ import against_peers
 import explain_speed
 import step_shares
 import train_step
+import verify_speed
 from measure import Sheet, machine
 from rich.console import Console
 
@@ -31,6 +32,7 @@ BENCHMARKS = {
     "train-step": train_step.run,
     "step-shares": step_shares.run,
     "right-reasons": right_reasons.run,
+    "verify": verify_speed.run,
     "peers": against_peers.run,
 }
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "results" / "bench.md"
@@ -63,7 +65,7 @@ def main() -> None:
     parser.add_argument("--only", choices=list(BENCHMARKS), help="measure this part alone; the page keeps its others")
     told = parser.parse_args()
     console = Console(width=200)
-    for peer in ("lime", "shap") if told.only in (None, "peers") else ():  # better missed now than after the first benchmark
+    for peer in ("lime", "shap") if told.only in (None, "peers", "verify") else ():  # better missed now than after the first benchmark
         check.require(peer, extra="peers")
     facts = machine()
     for line in facts:
