@@ -269,8 +269,9 @@ TABLE = Table(
     "default keeps without `verify`. Holds: share of 96 new draws of the hidden columns in which the answer stays the same. These draws "
     "use rows that neither the explainer nor `verify` has used: at most half of the rows that are not test rows, and at most "
     f"{MAX_BACKGROUND:,}. Model rows: queries of the model by `verify`. Verified, own holds: what `verify` itself reports. Milliseconds "
-    "are per row: of the scores alone, of `verify` with the model, and of the model in it. A star marks a missed limit. The limit of "
-    "columns kept is for absolute TreeSHAP only: 15 % more than an earlier measurement.",
+    "are per row: of the scores alone, of `verify` with the model, and of the model in it. A star marks a missed limit. A class may "
+    "have few rows: results.csv has their number and the standard error. The limit of columns kept is for absolute TreeSHAP only: 15 % "
+    "more than an earlier measurement.",
     cells,
     compute,
     page,
