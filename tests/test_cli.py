@@ -213,6 +213,18 @@ def test_explain_shows_rows_and_writes_all(place, tmp_path):
     assert len(re.findall(r"predicted [01] \(\d+%\)", said)) == 2
 
 
+def test_explain_verifies_rows_by_the_explainers_predictor(place, tmp_path):
+    said = well("explain", place / "model.lex", place / "test.csv", "--verify", "--rows", 3, "--out", tmp_path / "e.csv")
+    rows = pd.read_csv(place / "test.csv").drop(columns="y")
+    explanation = Explainer.load(place / "model.lex").explain(rows, verify=True)
+    table = pd.read_csv(tmp_path / "e.csv")
+    assert np.array_equal(table.filter(like="kept:").to_numpy(), explanation.mask.int())
+    assert np.allclose(table["holds"], explanation.holds) and table["verified"].tolist() == explanation.verified.tolist()
+    assert len(re.findall(r"in \d+%", said)) + said.count("holds only with") == 3
+    well("explain", place / "model.lex", place / "test.csv", "--verify", "--out", tmp_path / "e.html")
+    assert f"{int(explanation.verified.sum())} of 60 rows are verified" in (tmp_path / "e.html").read_text()
+
+
 def test_explain_writes_json_and_html(place, tmp_path):
     for ending, start in (("json", "{"), ("html", "<!")):
         well("explain", place / "model.lex", place / "test.npz", "--rows", 0, "--out", tmp_path / f"new/e.{ending}")

@@ -195,7 +195,8 @@ IDEA = (
     'the verdict is "cannot tell".'
 )
 NUMBERS = (
-    "ACC is the method's own accuracy from the kept features. eACC and eAUROC are accuracy and AUROC of EVAL-X, a network trained on "
+    "ACC is the accuracy of the method's own predictor on the explained target, from the kept features. "
+    "eACC and eAUROC are accuracy and AUROC of EVAL-X, a network trained on "
     "random subsets of features. A gap above 0 is accuracy that may come from the choice of features. TPR, FDR and CFSR "
     "compare with the true features, which are known for S3: the share of true features that are kept, the share of kept features that "
     "are not true, and the share of rows that keep the feature that decides which others matter. The verdict comes from the encoding "

@@ -144,6 +144,7 @@ def test_a_model_that_changes_its_answer_is_found():
         ({"holds": 1.5}, "holds must be a number between 0 and 1"),
         ({"order": "best"}, "Unknown order 'best'"),
         ({"within": -1}, "within must be a positive number"),
+        ({"scores": lx.as_explanation(ORDER, X, keep=2), "keep": 3}, "keep=3 needs scores"),
     ],
 )
 def test_bad_input_has_one_clear_error(settings, message):

@@ -61,9 +61,9 @@ def audit(
         control_flow: Index of the feature that decides which others matter.
         keep: For scores of other tools: number or share of features per row that count as kept.
         target: Explained class, one label or one per row. None: the predicted class.
-        measures: Measures to add to the standard ones: by key ("fs_m"), label ("FS-M") or family ("fidelity": several measures); or
-            `Measure` objects. `lexplain.auditing.MEASURES` contains all by key. None: all whose arguments you pass, except the slow ones
-            (break-even, retraining, stability and sanity).
+        measures: Measures to compute in addition to the basic ones, which need no argument: by key ("fs_m"), label ("FS-M") or family
+            ("fidelity": several measures); or `Measure` objects. `lexplain.auditing.MEASURES` contains all by key. None: all whose
+            arguments you pass, except the slow ones (break-even, retraining, stability and sanity).
         margin: Information, in nats, that an honest choice of features may reveal beyond their values.
         max_rows: Maximum number of rows sent to a model at once.
         device: Device for training the evaluators, as in `Explainer`. "auto": a GPU if there is one.

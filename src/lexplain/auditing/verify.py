@@ -35,15 +35,16 @@ def verify(
     max_model_rows: int | None = None,
     random_state: RandomState = 0,
 ) -> Explanation:
-    """Query a model to find the fewest features of each row under which its answer holds, in the order of any tool's scores.
+    """Find the fewest features of each row, by the scores of any tool, under which the answer of a queried model holds.
 
     Features are added in the order of the scores until the model gives the same answer in at least `holds` of the draws of the other
     features: the same class, or a value that moves by at most 0.2 standard deviations. Then features that can be spared are dropped, and
     the rest is confirmed with new draws. In a draw, the features that are not kept take the values of a background row whose kept
-    features are similar. The explanation has `holds`, `holds_se`, `verified` and `model_rows`.
+    features are similar. The explanation has `holds` (the measured share), its standard error `holds_se`,
+    `verified` and `model_rows` (queries per row).
 
     Args:
-        scores: Output of the tool, as for `as_explanation`. A boolean mask (n, d) stays: only how far the answer holds is measured.
+        scores: Output of the tool, as for `as_explanation`. A boolean mask (n, d) stays: only `holds` is measured.
         X: The explained rows.
         model: The explained model: a scikit-learn estimator, an `nn.Module`, or a function from rows to class probabilities or values.
         background: Rows that hidden values come from, such as the training rows; at most 2,000 of them are used.
@@ -67,6 +68,9 @@ def verify(
         [[True, False], [True, False]]
     """
     check.one_of(order or "signed", ["signed", "absolute"], "order")
+    if isinstance(scores, Explanation) and keep is not None:
+        raise ValueError(f"keep={keep} needs scores, but an Explanation has its own mask. Pass explanation.scores, or explanation.mask.")
+    background = some_rows(background, seed_of(random_state))
     features = scores.features if isinstance(scores, Explanation) else None
     problem = Problem.of(background, None, model, features=features or features_for(background).fit(background))
     query, classes, real = problem.targets.model, problem.target.classes, problem.target.outputs.real

@@ -82,7 +82,7 @@ Tolerance = Annotated[
 ]
 TolerancePoints = Annotated[float | None, Option(help="Instead of --tolerance: points of accuracy that may be lost.")]
 Budget = Annotated[
-    str, Option(help="default, or thorough (gains: three times as many networks, and more rounds; other methods: twice the steps).")
+    str, Option(help="default, or thorough (gains: three times as many networks, trained more often; other methods: twice the steps).")
 ]
 RegimeName = Annotated[str | None, Option(help="free (selector and predictor are trained together) or fixed (predictor first).")]
 Epochs = Annotated[int | None, Option(help="Passes over the rows.")]

@@ -109,7 +109,7 @@ class Explanation:
 
     @property
     def column_names(self) -> tuple[str, ...]:
-        """One name per column of the scores, for all rows: the name of the feature, or its position, counted from 1."""
+        """One name per column of the scores: the feature's or, if names differ between rows, its position, counted from 1."""
         if not self.names_per_row:
             return self.row_names(0) if len(self) else tuple(map(str, self.names))
         known = None if self.features is None else self.features.names

@@ -72,7 +72,7 @@ def load_data(
         noise_columns: Number of uninformative standard normal columns to append.
         correlation: Correlation ρ of neighbouring columns, in [0, 1); that of columns i and j is ρ^|i-j|.
         target: Type of y: `"labels"`, the true `"probabilities"` (n, 2), or real `"values"` (noisy log-odds of class 0).
-        options: Options that some data sets have: "faces" has `box_height` and `box_width`, in mouth lengths.
+        options: Options that some data sets have: "faces" has `box_height` and `box_width` of the true box, in widths of the mouth.
 
     Example:
         >>> data = load_data("s3", rows=100, noise_columns=2)

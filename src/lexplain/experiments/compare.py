@@ -55,12 +55,12 @@ def compare(
             objects. None: own accuracy, accuracy of EVAL-X, encoding, features kept, and agreement with the ground truth. Measures that
             cannot be computed, for example without ground truth, are left out.
         seeds: Number of seeds, or the seeds.
-        model: Model that all explainers explain; its outputs then replace the labels. None: labels, as above.
+        model: Model that all explainers explain; its outputs then replace the labels. None: y, or a small network where a model is needed.
         keep: Number of features to keep, or a dict from data set to number. Explainers with their own keep or penalty ignore it. None:
             explainers that need a number keep the number of true features if it is known, otherwise half of all features.
         rows: Maximum number of test rows per explainer. None: all; 200 for shap and lime. For these two, `rows` also limits the
-            training rows that are explained for the encoding test. The test needs 1,000 of them (all, if there are fewer), because it
-            cannot detect encoding with fewer: pass rows=1000.
+            training rows that are explained for the encoding test. With fewer than 1,000 of them, unless these are all, the test
+            is left out: pass rows=1000.
         store: Folder for finished results and evaluators; the same call resumes and retries failures.
         recompute: Recompute results stored by other code versions. False: use them; `Comparison.stale_cells` lists them.
         workers: Number of processes.

@@ -75,7 +75,7 @@ class Comparison:
         return tests.assign(better=[_better(row, direction) for row in tests.to_dict("records")])
 
     def main_tests(self) -> tuple[str, pd.DataFrame]:
-        """Name and tests of the first measure with values for two explainers; "nothing" and an empty table if there is none."""
+        """Name and tests of the first measure with values of two or more explainers; if there is none, "nothing" and an empty table."""
         good = self._good()
         shared = good[good["higher_is_better"].notna()].groupby("metric", sort=False)["explainer"].nunique()
         metric = next((str(name) for name, count in shared.items() if count > 1), None)

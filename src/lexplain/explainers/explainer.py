@@ -60,7 +60,7 @@ class Explainer(KeptPredictor):
         tolerance_points: Instead of tolerance: points of accuracy, measured by EVAL-X, that may be lost.
         continuity: Cost in nats per pair of a kept and a hidden neighbouring feature. Higher values give connected masks.
         options: Parameters of the method by name, such as {"temperature": 0.3} for l2x.
-        budget: "default" or "thorough" (for gains three times the networks and more rounds; for other methods twice the steps).
+        budget: "default" or "thorough" (gains: three times the networks, trained more often; other methods: twice the steps).
         device: "auto" (a GPU if there is one), "cpu", "cuda", "cuda:1", or a `lightning_fabric.Fabric`.
         random_state: Random seed.
 
@@ -179,7 +179,7 @@ class Explainer(KeptPredictor):
         max_model_rows: int | None = None,
         background: Any = None,
     ) -> Explanation:
-        """Query the model to find the fewest features of each row under which its answer holds, in the order of the scores.
+        """Find the fewest features of each row, by their scores, under which the answer of the queried model holds.
 
         See `lexplain.verify` for the method. Without a model, the explainer's own predictor is queried. If the explainer has a penalty
         or a fixed keep, such as keep=5, the kept features stay, and only `holds` is measured.

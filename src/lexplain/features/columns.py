@@ -253,7 +253,7 @@ class Columns(FeatureKind):
         return frame.set_axis(list(self.labels), axis=1)
 
     def decoder(self, *known_rows: RawRows) -> Callable[[Tensor], RawRows]:
-        """`decode`, except that cells of known rows stay unchanged; see `KnownCells`."""
+        """A function like `decode` that gives cells of known rows their exact raw values."""
         return KnownCells(self, known_rows) if known_rows else self.decode
 
     def compose(self, rows: RawRows, mask: Tensor, donors: RawRows) -> RawRows:

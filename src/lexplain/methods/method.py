@@ -33,7 +33,7 @@ class Method(nn.Module):
         imputer: Replaces hidden values.
         predictor: Predicts the target from an imputed row. `Trained(network)` is trained; others stay fixed.
         objective: Cost of a mask, which training minimises.
-        plan: Training schedule: `Turns`, `Together` or `Rounds`.
+        plan: Training schedule, an object of `lexplain.methods.plans`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Method(nn.Module):
     # ---- forward passes ----
 
     def predict(self, batch: Batch, mask: Tensor, predictor: Predictor | None = None) -> Distribution:
-        """Predictions (M, L, K, b) from masks (M, L, b, d). The objective joins the L masks; the K imputations are new."""
+        """Predictions (M, L, K, b) from masks (M, L, b, d). The L masks are averaged by the objective; each call imputes K times."""
         outer, inner, rows, _ = mask.shape
         lead = (outer, inner, self.objective.likelihood.imputations, rows)
         shape = batch.x.shape[1:]

@@ -23,7 +23,7 @@ from ..data import load_data
 from ..experiments.cell import FEW_ROWS, Cell
 from ..explainers import Explainer
 from ..imputers import MAX_BACKGROUND
-from ..models import CachedModel
+from ..models import QueriedModel
 from .page import mark_of, mean_and_spread
 from .table import Page, Results, Table, in_order
 
@@ -31,8 +31,10 @@ LIMITED = ("breast_cancer", "german", "adult", "bank", "credit_default")
 REAL_VALUED = ("california_housing", "wine")
 SETS = (*LIMITED, *REAL_VALUED, "heart")
 TREES, SIGNED_TREES, SLOW = "TreeSHAP, absolute", "TreeSHAP, signed", "KernelSHAP"
-LINES = ("default", TREES, SIGNED_TREES, "LIME", SLOW)
-ROWS = 2000  # test rows that the default explains
+LINES = ("default", "contributions", TREES, SIGNED_TREES, "LIME", SLOW)
+OURS = ("default", "contributions")  # methods of the library
+QUERIES = 2_000_000  # of the model, that contributions are learned from
+ROWS = 2000  # test rows that the library's methods explain
 BACKGROUND = 100  # background rows of KernelSHAP
 MISSED = "*"
 # What a verified explanation must reach. Columns kept: at most 15 % more than were measured along absolute TreeSHAP before.
@@ -89,7 +91,7 @@ class Sets:
 
 def cells(quick: bool, seeds: int) -> list[Cell]:
     """All data sets with all lines. KernelSHAP comes last, because it is slow. Real values have no predicted class to sign scores for."""
-    less = {"epochs": 5, "rows": 30} if quick else {}
+    less = {"epochs": 5, "rows": 30, "model_rows": 20_000} if quick else {}
     return [
         Cell(data, line, line, seed, {}, less)
         for slow in (False, True)
@@ -114,13 +116,13 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     """Explain and verify test rows, then measure the kept columns with other rows and new draws."""
     data = load_data(cell.data, seed=cell.seed)
     model = model_of(data, cell.seed)
-    rows = cell.training.get("rows") or (ROWS if cell.method == "default" else FEW_ROWS)
+    rows = cell.training.get("rows") or (ROWS if cell.method in OURS else FEW_ROWS)
     sets = Sets.of(data, rows, cell.seed)
-    explain = _default if cell.method == "default" else _other_tool
+    explain = _own if cell.method in OURS else _other_tool
     explanation, numbers = explain(cell, model, sets)
     assert explanation.features is not None  # set by `verify`
     verifier = make_verifier(
-        CachedModel(model),
+        QueriedModel(model),
         explanation.features,
         sets.others,
         real=data.name in REAL_VALUED,
@@ -139,9 +141,11 @@ def compute(cell: Cell, _folder: Path) -> dict[str, float]:
     }
 
 
-def _default(cell: Cell, model: TimedModel, sets: Sets) -> tuple[Explanation, dict[str, float]]:
+def _own(cell: Cell, model: TimedModel, sets: Sets) -> tuple[Explanation, dict[str, float]]:
     """The explanation of `Explainer`, with its one pass."""
-    explainer = Explainer(epochs=cell.training.get("epochs"), random_state=cell.seed).fit(sets.own, model=model)
+    options = {"model_rows": cell.training.get("model_rows", QUERIES)} if cell.method == "contributions" else None
+    explainer = Explainer(cell.method, epochs=cell.training.get("epochs"), options=options, random_state=cell.seed)
+    explainer.fit(sets.own, model=model)
     began = time.perf_counter()
     kept = float(explainer.explain(sets.test).mask.double().sum(1).mean())
     one_pass = time.perf_counter() - began
@@ -263,7 +267,8 @@ TABLE = Table(
     "columns that a gradient-boosting model's answers need, verified on eight real tables along the scores of several tools",
     "Real tables, a gradient-boosting model: the columns that its answers need",
     "The model is scikit-learn's HistGradientBoosting, fitted to the training rows, with categories as ordinal codes. `default` is "
-    f"`lx.Explainer().fit(X, model=model).explain(X, verify=True)` on at most {ROWS:,} test rows. The other lines are `lx.verify` along "
+    f"`lx.Explainer().fit(X, model=model).explain(X, verify=True)` on at most {ROWS:,} test rows. `contributions` is the same with "
+    f'`lx.Explainer("contributions")`, learned from {QUERIES:,} queries of the model. The other lines are `lx.verify` along '
     f"the scores of shap and lime on {FEW_ROWS} test rows. Their order is signed for the predicted class, and absolute for real values "
     f"(california_housing, wine), unless the name says otherwise. KernelSHAP has {BACKGROUND} background rows. One pass: columns that the "
     "default keeps without `verify`. Holds: share of 96 new draws of the hidden columns in which the answer stays the same. These draws "

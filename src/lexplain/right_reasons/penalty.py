@@ -155,7 +155,7 @@ def right_reasons_loss(
         scale: Whether to use "log" or "linear" probabilities (the paper: "log").
         target: "sum" over the classes (the paper), "max" (the predicted class), "label" (the row's class), or the index of a class.
         normalise: Whether to divide the penalty by the number of marks, so that the strength does not depend on it. False: by the number of
-            rows, as in the published loss divided by the batch size. The published strength 1000 is for inputs from 0 to 255, and
+            rows, which gives the published loss divided by the batch size. The published strength 1000 is for inputs from 0 to 255, and
             corresponds to 1000 / 255**2 for inputs from 0 to 1.
 
     Example:
