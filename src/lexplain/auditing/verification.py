@@ -116,11 +116,13 @@ class Verifier:
         parts = []
         size = max(1, min(ROWS_AT_ONCE, self.max_rows // CONFIRM_DRAWS))
         with bars(lambda speed, _: f"{speed:,.0f} rows/s", transient=True) as bar:
-            for start in bar.track(range(0, len(outputs), size), description="verify"):
+            task = bar.add_task("verify", total=len(outputs))
+            for start in range(0, len(outputs), size):
                 rows = slice(start, start + size)
                 some = Encoded(encoded.x[rows], None if encoded.valid is None else encoded.valid[rows])
                 search = _Search(self, take_rows(X, np.arange(len(outputs))[rows]), some, outputs[rows], order[rows])
                 parts.append(search.smallest() if mask is None else search.measured(mask[rows]))
+                bar.update(task, advance=len(some.x))
         return Verified(*(torch.cat(column) for column in zip(*parts, strict=True)))
 
     def _repeats(self, X: RawRows, outputs: Tensor) -> None:
