@@ -12,7 +12,7 @@ KEPT = {  # how many of the cells of three seeds are computed: some pages have f
     "default": 57,
     "l2x-mnist38": 6,
     "lex-faces": 12,
-    "real-tables": 104,
+    "real-tables": 128,
     "realx-table1": 18,
     "realx-table2": 12,
     "realx-table3": 12,
