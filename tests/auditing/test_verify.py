@@ -7,7 +7,8 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import lexplain as lx
-from lexplain.auditing.verification import CONFIRM_DRAWS, VerifyWarning
+from lexplain.auditing import VerifyWarning
+from lexplain.auditing.verification import CONFIRM_DRAWS
 
 RANDOM = np.random.default_rng(0)
 X = RANDOM.normal(size=(400, 6))
@@ -138,6 +139,8 @@ def test_a_model_that_changes_its_answer_is_found():
         ({"model": lambda rows: np.zeros((3, 2))}, r"returned shape \(3, 2\)"),
         ({"model": lambda rows: np.full((len(rows), 2), np.nan)}, "NaN"),
         ({"background": X[:1]}, "at least 2"),
+        ({"background": X[:1], "model": value}, "at least 2"),
+        ({"keep": 0}, "keep=0 is out of range"),
         ({"max_model_rows": 0}, "max_model_rows must be a positive integer, got 0"),
         ({"scores": np.full(X.shape, np.nan)}, "scores contain nan"),
         ({"scores": X[:, :3]}, r"\(400, 3\)"),

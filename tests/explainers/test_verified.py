@@ -85,6 +85,15 @@ def test_a_file_holds_the_rows_and_a_pickle_does_not(explainer, tmp_path):
         lx.Explainer.load(tmp_path / "all.lex", device="cpu").explain(TABLE[:5], verify=True)
 
 
+def test_rows_that_change_after_the_fit_change_nothing():
+    rows = RANDOM.normal(size=(60, 3))
+    explainer = lx.Explainer("realx", epochs=1).fit(rows, model=lambda x: np.stack([x[:, 0] > 0, x[:, 0] <= 0], 1).astype(float))
+    before = explainer.explain(rows[:5].copy(), verify=True)
+    shown = rows[:5].copy()
+    rows[:] = 0
+    assert explainer.explain(shown, verify=True) == before
+
+
 def test_what_was_found_goes_through_json_pickle_and_a_choice_of_rows(explainer):
     e = explainer.explain(TABLE[:30], verify=True)
     assert lx.Explanation.from_json(e.to_json()) == e and pickle.loads(pickle.dumps(e)) == e

@@ -9,3 +9,4 @@ from .audit import audit as audit, make_card as make_card
 from .callables import make_callables as make_callables
 from .card import MARGIN as MARGIN, Card as Card, CardLine as CardLine, decide_verdict as decide_verdict
 from .class_selection import ClassSelection as ClassSelection
+from .verification import VerifyWarning as VerifyWarning

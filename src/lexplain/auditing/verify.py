@@ -40,8 +40,8 @@ def verify(
     Features are added in the order of the scores until the model gives the same answer in at least `holds` of the draws of the other
     features: the same class, or a value that moves by at most 0.2 standard deviations. Then features that can be spared are dropped, and
     the rest is confirmed with new draws. In a draw, the features that are not kept take the values of a background row whose kept
-    features are similar. The explanation has `holds` (the measured share), its standard error `holds_se`,
-    `verified` and `model_rows` (queries per row).
+    features are similar. The explanation has `holds` (the measured share), its standard error `holds_se`, `verified` and `model_rows`
+    (queries per row). A model that changes its answer between calls is reported by a `lexplain.auditing.VerifyWarning`.
 
     Args:
         scores: Output of the tool, as for `as_explanation`. A boolean mask (n, d) stays: only `holds` is measured.
@@ -70,14 +70,14 @@ def verify(
     check.one_of(order or "signed", ["signed", "absolute"], "order")
     if isinstance(scores, Explanation) and keep is not None:
         raise ValueError(f"keep={keep} needs scores, but an Explanation has its own mask. Pass explanation.scores, or explanation.mask.")
-    background = some_rows(background, seed_of(random_state))
+    background = some_rows(several_rows(background), seed_of(random_state))
     features = scores.features if isinstance(scores, Explanation) else None
     problem = Problem.of(background, None, model, features=features or features_for(background).fit(background))
     query, classes, real = problem.targets.model, problem.target.classes, problem.target.outputs.real
     assert query is not None  # a model is given
     outputs = torch.as_tensor(np.ascontiguousarray(query(X)), dtype=torch.float64).reshape(len(X), -1)
     is_mask = _is_mask(scores)
-    selection = ClassSelection(classes, keep if is_mask else keep or 1, model=query)
+    selection = ClassSelection(classes, 1 if keep is None and not is_mask else keep, model=query)
     explanation = selection(scores, X, outputs=outputs) if target is None else selection(scores, X, target=target, outputs=outputs)
     predicted = outputs.argmax(1)
     verifier = make_verifier(
@@ -120,13 +120,11 @@ def make_verifier(
     check.share_of_one(holds=holds)
     check.positive(within=within)
     check.counts(max_model_rows=max_model_rows)
-    if len(background) < 2:
-        raise ValueError(f"background has {len(background)} row(s), but hidden values come from other rows: pass at least 2, better 1,000.")
     seed = seed_of(random_state)
     return Verifier(
         query,
         features,
-        some_rows(background, seed),
+        some_rows(several_rows(background), seed),
         real,
         holds,
         within,
@@ -137,10 +135,15 @@ def make_verifier(
     )
 
 
+def several_rows(background: RawRows) -> RawRows:
+    """Return background rows; raise if there are fewer than two."""
+    if len(background) < 2:
+        raise ValueError(f"background has {len(background)} row(s), but hidden values come from other rows: pass at least 2, better 1,000.")
+    return background
+
+
 def some_rows(rows: RawRows, seed: int) -> RawRows:
-    """At most `MAX_BACKGROUND` rows, sampled at random."""
-    if len(rows) <= MAX_BACKGROUND:
-        return rows
+    """A copy of at most `MAX_BACKGROUND` rows, sampled at random: later changes of the caller's rows do not reach it."""
     return take_rows(rows, np.sort(np.random.default_rng(seed).permutation(len(rows))[:MAX_BACKGROUND]))
 
 
