@@ -140,6 +140,8 @@ def test_a_model_that_changes_its_answer_is_found():
         ({"model": lambda rows: np.full((len(rows), 2), np.nan)}, "NaN"),
         ({"background": X[:1]}, "at least 2"),
         ({"background": X[:1], "model": value}, "at least 2"),
+        ({"background": None}, "Pass background="),
+        ({"model": None}, "Pass model="),
         ({"keep": 0}, "keep=0 is out of range"),
         ({"max_model_rows": 0}, "max_model_rows must be a positive integer, got 0"),
         ({"scores": np.full(X.shape, np.nan)}, "scores contain nan"),

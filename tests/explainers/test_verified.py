@@ -98,6 +98,8 @@ def test_what_was_found_goes_through_json_pickle_and_a_choice_of_rows(explainer)
     e = explainer.explain(TABLE[:30], verify=True)
     assert lx.Explanation.from_json(e.to_json()) == e and pickle.loads(pickle.dumps(e)) == e
     assert torch.equal(e[[3, 4]].holds, e.holds[3:5]) and torch.equal(e[2].model_rows, e.model_rows[2:3])
+    with pytest.raises(TypeError, match=r"got ndarray. Pass explainer.explain\(X\)"):
+        explainer.verify(e.scores.numpy())
     with pytest.raises(ValueError, match="has no rows"):
         explainer.verify(lx.Explanation.from_json(e.to_json()))
 

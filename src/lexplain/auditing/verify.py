@@ -70,6 +70,8 @@ def verify(
     check.one_of(order or "signed", ["signed", "absolute"], "order")
     if isinstance(scores, Explanation) and keep is not None:
         raise ValueError(f"keep={keep} needs scores, but an Explanation has its own mask. Pass explanation.scores, or explanation.mask.")
+    if model is None:
+        raise ValueError("verify queries the explained model, but model is None. Pass model=.")
     background = some_rows(several_rows(background), seed_of(random_state))
     features = scores.features if isinstance(scores, Explanation) else None
     problem = Problem.of(background, None, model, features=features or features_for(background).fit(background))
@@ -137,6 +139,8 @@ def make_verifier(
 
 def several_rows(background: RawRows) -> RawRows:
     """Return background rows; raise if there are fewer than two."""
+    if background is None:
+        raise ValueError("background is None, but hidden values come from other rows. Pass background=, such as the training rows.")
     if len(background) < 2:
         raise ValueError(f"background has {len(background)} row(s), but hidden values come from other rows: pass at least 2, better 1,000.")
     return background

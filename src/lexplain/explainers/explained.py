@@ -98,6 +98,11 @@ def verified(
 
 def rows_of(explainer: Explainer, explanation: Explanation) -> RawRows:
     """The raw rows of an explanation; raises if it has none or is of other features."""
+    if not isinstance(explanation, Explanation):
+        raise TypeError(
+            f"explainer.verify takes an explanation of this explainer, got {type(explanation).__name__}. Pass explainer.explain(X), or use "
+            "lexplain.verify for scores of other tools."
+        )
     if explanation.data is None:
         raise ValueError("This explanation has no rows, as after from_json, so the model cannot be queried. Explain the rows again.")
     if explanation.scores.shape[1] != explainer.features_.count:
